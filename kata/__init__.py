@@ -1,0 +1,1 @@
+"""Your kata: one module per part, filled in step by step."""

@@ -1,0 +1,110 @@
+"""Given: the containers that carry weights and settings from step to step.
+
+Nothing to write here. A weight matrix is ``(d_out, d_in)``, as in ``torch.nn.Linear``: ``y = x Wᵀ + b``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from jaxtyping import Float
+from torch import Tensor
+
+
+class LinearWeights(NamedTuple):
+    """One linear projection, ``y = x Wᵀ + b``; without a bias, ``bias`` is ``None``."""
+
+    weight: Float[Tensor, "d_out d_in"]
+    bias: Float[Tensor, "d_out"] | None = None
+
+
+class LayerNormWeights(NamedTuple):
+    """The gain and bias that layer normalisation learns (section 3.1 of the paper)."""
+
+    gain: Float[Tensor, "d_model"]
+    bias: Float[Tensor, "d_model"]
+
+
+class AttentionWeights(NamedTuple):
+    """The four projections of multi-head attention: W^Q, W^K, W^V and W^O of section 3.2.2."""
+
+    query: LinearWeights
+    key: LinearWeights
+    value: LinearWeights
+    output: LinearWeights
+
+
+class FeedForwardWeights(NamedTuple):
+    """The two layers of the position-wise network: W₁, b₁ and W₂, b₂ of section 3.3."""
+
+    expand: LinearWeights
+    contract: LinearWeights
+
+
+class EncoderLayerWeights(NamedTuple):
+    """One encoder layer: self-attention and feed-forward, each with its norm."""
+
+    self_attention: AttentionWeights
+    self_attention_norm: LayerNormWeights
+    feed_forward: FeedForwardWeights
+    feed_forward_norm: LayerNormWeights
+
+
+class DecoderLayerWeights(NamedTuple):
+    """One decoder layer: masked self-attention, cross-attention and feed-forward, each with its norm."""
+
+    self_attention: AttentionWeights
+    self_attention_norm: LayerNormWeights
+    cross_attention: AttentionWeights
+    cross_attention_norm: LayerNormWeights
+    feed_forward: FeedForwardWeights
+    feed_forward_norm: LayerNormWeights
+
+
+class TransformerWeights(NamedTuple):
+    """The whole model: one shared embedding table, two stacks of layers, the output projection."""
+
+    token_embedding: Float[Tensor, "vocab d_model"]
+    encoder_layers: tuple[EncoderLayerWeights, ...]
+    decoder_layers: tuple[DecoderLayerWeights, ...]
+    output_projection: LinearWeights
+
+
+class TransformerConfig(NamedTuple):
+    """The model's settings; lengths are counted in tokens."""
+
+    vocab_size: int
+    d_model: int
+    num_heads: int
+    d_ff: int
+    num_layers: int
+    max_length: int
+    dropout_rate: float
+    pad_id: int
+    start_id: int
+    end_id: int
+
+
+class AdamState(NamedTuple):
+    """Adam's memory: a first and a second moment for each parameter, and the steps taken so far."""
+
+    first: list[Tensor]
+    second: list[Tensor]
+    step: int
+
+
+class StepRecord(NamedTuple):
+    """What one training step reports; ``tokens`` counts real target tokens."""
+
+    step: int
+    loss: float
+    accuracy: float
+    learning_rate: float
+    tokens: int
+
+
+class Hypothesis(NamedTuple):
+    """A decoded sequence, without its start token, and the sum of its log-probabilities."""
+
+    token_ids: tuple[int, ...]
+    log_prob: float

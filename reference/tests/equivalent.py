@@ -1,0 +1,3 @@
+"""Mutants that no spec can kill, each with the reason why it is no slip."""
+
+EQUIVALENT: dict[int, dict[str, str]] = {}

@@ -1,0 +1,1 @@
+"""The pytest plugin behind the kata: one noun, one module; hooks only in ``plugin``."""

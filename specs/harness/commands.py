@@ -1,0 +1,115 @@
+"""What a person can ask for beside running specs: lessons, hints, the board, a fresh stub, a watch."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+
+import pytest
+from _pytest.config import create_terminal_writer
+
+from specs.harness import lessons, supervisor
+from specs.harness.board import board
+from specs.harness.progress import GREEN, standings
+from specs.harness.reset import reset
+from specs.harness.session import chosen_package, progress_of
+from specs.harness.solution import solution
+from specs.harness.steps import House
+
+STEP = "N"
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare the kata's options."""
+    kata = parser.getgroup("kata", "the Transformer kata")
+    kata.addoption("--board", action="store_true", help="show your progress and the next step")
+    kata.addoption("--lesson", metavar=STEP, help="read the lesson of step N")
+    kata.addoption("--hint", metavar=STEP, help="get one more hint for step N")
+    kata.addoption("--solution", metavar=STEP, help="see the reference's step N, once yours is green or the hints are used up")
+    kata.addoption("--reset", metavar="N|partNN", help="put a stub back; what you wrote is kept in a dated copy")
+    kata.addoption("--watch", action="store_true", help="run again whenever a file is saved")
+    kata.addoption("--own", action="store_true", help="use your own steps throughout, not the reference's")
+    kata.addoption("--impl", default="kata", metavar="FOLDER", help="whose functions `kata` means: kata, reference or a folder")  # fmt: skip
+
+
+def answer(config: pytest.Config) -> int | None:
+    """Answer a request that needs no run of the specs; None where there is none."""
+    house = House(config.rootpath)
+    acts: dict[str, Callable[[House, pytest.Config, str], str]] = {
+        "lesson": _lesson,
+        "hint": _hint,
+        "solution": _solution,
+        "reset": _reset,
+    }
+    for option, act in acts.items():
+        asked = config.getoption(option)
+        if asked is not None:
+            write(act(house, config, asked))
+            return 0
+    if config.getoption("board"):
+        write(_board(house, config))
+        return 0
+    if config.getoption("watch"):
+        from specs.harness import watch
+
+        return watch.run(config, house)
+    return None
+
+
+def _lesson(house: House, config: pytest.Config, asked: str) -> str:
+    return lessons.show(lessons.read_lesson(house.find(asked)), width(), is_coloured(config))
+
+
+def _hint(house: House, config: pytest.Config, asked: str) -> str:
+    step = house.find(asked)
+    lesson, progress = lessons.read_lesson(step), progress_of(config)
+    shown = progress.hints(step)
+    progress.count_hint(step)
+    progress.save()
+    return lessons.hint(lesson, shown, width(), is_coloured(config))
+
+
+def _solution(house: House, config: pytest.Config, asked: str) -> str:
+    step = house.find(asked)
+    progress = progress_of(config)
+    left = lessons.hints_left(lessons.read_lesson(step), progress.hints(step))
+    green = standings(house, progress, house.kata)[step.number] == GREEN
+    return solution(house, step, green, left)
+
+
+def _reset(house: House, config: pytest.Config, asked: str) -> str:
+    return reset(house, asked, chosen_package(house, config.getoption("impl")))
+
+
+def _board(house: House, config: pytest.Config) -> str:
+    verdicts = standings(house, progress_of(config), house.kata)
+    return board(house, verdicts, width(), is_coloured(config), sys.stdout.encoding)
+
+
+def is_supervised(config: pytest.Config) -> bool:
+    """Say whether this run executes the learner's code in this very process."""
+    option = config.option
+    elsewhere = option.collectonly or option.usepdb or option.trace or hasattr(config, "workerinput")
+    distributed = getattr(option, "dist", "no") != "no" or bool(getattr(option, "numprocesses", None))
+    if elsewhere or distributed or option.help or option.version or not supervisor.possible():
+        return False
+    specs = config.rootpath / "specs"
+    paths = [config.invocation_params.dir / str(arg).split("::")[0] for arg in config.args]
+    return any(specs.is_relative_to(path) or path.is_relative_to(specs) for path in paths)
+
+
+def is_coloured(config: pytest.Config) -> bool:
+    """Say whether to write colours, by pytest's own rules."""
+    return create_terminal_writer(config).hasmarkup
+
+
+def width() -> int:
+    """How many columns a line may take."""
+    return max(40, min(100, shutil.get_terminal_size().columns))
+
+
+def write(text: str) -> None:
+    """Print, also where the terminal cannot show every letter."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "replace").decode(encoding))

@@ -1,0 +1,256 @@
+"""The cases of one spec, run against a function: the learner's, a known mistake, a mutant or a stub."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from specs.harness import check
+from specs.harness.failure import Red
+from specs.harness.guard import Guard
+from specs.harness.steps import House, Step
+from specs.harness.values import is_tensor, leaves, tensors
+from specs.harness.worlds import World, line_of
+
+PROBED_CALLS = 3  # of each test: enough to tell, few enough to stay quick
+
+
+@dataclass
+class Case:
+    """One test of a spec with its parameters."""
+
+    name: str
+    function: Callable[..., None]
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known wrong version and the sentence that names its slip."""
+
+    name: str
+    function: Callable[..., Any]
+    sentence: str
+
+
+class Exam:
+    """One step's world, its guard and, once collected, its cases."""
+
+    def __init__(self, house: House, package: Path, step: Step, own: bool = False) -> None:
+        self.house = house
+        self.step = step
+        self.world = World(house, package, step, own)
+        self.cases: list[Case] = []
+        self.world.load()
+        declared = declarations(step.spec)
+        changes = frozenset(declared.get("CHANGES", ()))
+        self.guard = Guard(step.tag, reference_function(house, step), self._tokens(), changes)
+        if self.world.target is not None:
+            self.guard.function = self.world.target
+
+    def _tokens(self) -> frozenset[str]:
+        """The *not with* list, which binds later steps too."""
+        found: set[str] = set()
+        for step in self.house.steps:
+            if step.number <= self.step.number:
+                found.update(declarations(step.spec).get("NOT_WITH", ()))
+        return frozenset(found)
+
+    @contextmanager
+    def spec_import(self) -> Iterator[None]:
+        """While a spec is imported, its function under test is the guard."""
+        with self.world.entered():
+            name = f"kata.{self.step.module}"
+            module = sys.modules.get(name)
+            if module is None:  # the learner's file cannot be loaded
+                module = sys.modules[name] = ModuleType(name)
+            missing = object()
+            before = getattr(module, self.step.name, missing)
+            setattr(module, self.step.name, self.guard)
+            try:
+                yield
+            finally:
+                if before is missing:
+                    delattr(module, self.step.name)
+                else:
+                    setattr(module, self.step.name, before)
+
+    def run(self, case: Case) -> None:
+        """Run one case; what is wrong with the learner's function is raised as ``Red``."""
+        if "torch" in sys.modules:
+            sys.modules["torch"].set_num_threads(1)  # two threads make tiny tensors slow
+        if self.world.broken is not None and self.guard.function is self.guard.judge:
+            red = self.world.broken
+            raise Red(red.kind, red.sentence, state=red.state)
+        self.guard.reset()
+        with self.world.entered():
+            try:
+                case.function(**case.arguments)
+                self._probe()
+            except Red:
+                raise
+            except Exception as error:
+                raise self._red(error) from error
+
+    def _probe(self) -> None:
+        for call in self.guard.calls[:PROBED_CALLS]:
+            if call.judged is None:
+                continue
+            if tensors(call.arguments) or tensors(call.judged):
+                from specs.harness.probes import probe
+
+                probe(self.guard, call)
+            elif isinstance(call.judged, float):
+                check.assert_close(call.answer, call.judged)
+            else:
+                check.assert_equal(call.answer, call.judged)
+
+    def _red(self, error: Exception) -> BaseException:
+        """Tell the learner's errors from the spec's own."""
+        if isinstance(error, AssertionError) and error is not self.guard.raised:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            sentence = str(error).split("\nassert ")[0].strip() or f"not so: {place.line}"
+            return Red(f"assert:{place.lineno}", sentence, yours=sentence)
+        if error is not self.guard.raised:
+            return error
+        message = f"{type(error).__name__}: {error}".splitlines()[0]
+        return Red("raised", rows=[("raised", message)], yours=message)
+
+    def attempt(self, function: Callable[..., Any], case: Case) -> Red | None:
+        """Run one case against another function, and say how it is red; None where it is green."""
+        kept, self.guard.function = self.guard.function, function
+        try:
+            self.run(case)
+        except Red as red:
+            return red
+        except Exception as error:  # the spec stumbles over the answer: red all the same
+            return Red("spec", f"{type(error).__name__}: {error}", yours=f"{type(error).__name__}")
+        finally:
+            self.guard.function = kept
+        return None
+
+    def is_green(self, function: Callable[..., Any]) -> bool:
+        """Say whether every case is green for a function; the first red one settles it."""
+        return all(self.attempt(function, case) is None for case in self.cases)
+
+    @cached_property
+    def mistakes(self) -> list[Mistake]:
+        """The step's known wrong versions, in the order they are written."""
+        path = self.house.mistakes(self.step)
+        if not path.exists():
+            return []
+        names: dict[str, Any] = {"__name__": f"mistakes of {self.step.tag}", "__file__": str(path)}
+        with self.world.entered():
+            exec(compile(path.read_bytes(), str(path), "exec"), names)
+        return [
+            Mistake(name, value, " ".join((value.__doc__ or "").split()))
+            for name, value in names.items()
+            if not name.startswith("_") and getattr(value, "__module__", "") == names["__name__"]
+        ]
+
+    def looks_like(self, case: Case, red: Red) -> str | None:
+        """Name the slip, if and only if a known mistake gives this very answer.
+
+        Where several do in this case, the other cases decide.
+        """
+        if self.world.broken is not None or self.world.target is None:
+            return None
+        likely = [
+            mistake
+            for mistake in self.mistakes
+            if same_red(self.attempt(mistake.function, case), red)
+        ]
+        if len(likely) > 1:
+            mine = [self.attempt(self.world.target, case) for case in self.cases]
+            likely.sort(key=lambda mistake: -self._agreement(mistake, mine))
+        return likely[0].sentence if likely else None
+
+    def _agreement(self, mistake: Mistake, mine: list[Red | None]) -> int:
+        theirs = [self.attempt(mistake.function, case) for case in self.cases]
+        return sum(same_red(one, other) for one, other in zip(theirs, mine, strict=True))
+
+    def line_of(self, error: BaseException) -> tuple[Path, int] | None:
+        """The learner's line that an error came through."""
+        return line_of(error, self.world.package)
+
+    def defined_at(self) -> int | None:
+        """The line where the learner's function starts."""
+        code = getattr(self.world.target, "__code__", None)
+        if code is not None and Path(code.co_filename) == self.world.path:
+            return int(code.co_firstlineno)
+        return None
+
+
+def same_red(one: Red | None, other: Red | None) -> bool:
+    """Say whether two failures are the same: one check, one answer."""
+    if one is None or other is None:
+        return one is other
+    return one.kind == other.kind and one.state == other.state and _same_answer(one.yours, other.yours)
+
+
+def _same_answer(one: Any, other: Any) -> bool:
+    mine, theirs = list(leaves(one)), list(leaves(other))
+    if type(one) is not type(other) or [path for path, _ in mine] != [path for path, _ in theirs]:
+        return False
+    return all(_same_leaf(a, b) for (_, a), (_, b) in zip(mine, theirs, strict=True))
+
+
+def _same_leaf(one: Any, other: Any) -> bool:
+    try:
+        if is_tensor(one) and is_tensor(other):
+            if one.dtype != other.dtype or one.requires_grad != other.requires_grad:
+                return False
+            check.assert_close(one, other, rtol=1e-5, atol=1e-6)
+        else:
+            check.assert_equal(one, other)
+    except Red:
+        return False
+    return True
+
+
+_declared: dict[Path, dict[str, Any]] = {}
+
+
+def declarations(spec: Path) -> dict[str, Any]:
+    """The constants that a spec declares for the harness, read without importing it."""
+    if spec not in _declared:
+        found = {}
+        for node in ast.parse(spec.read_bytes()).body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name = node.targets[0].id
+                if name in ("NOT_WITH", "CHANGES"):
+                    found[name] = ast.literal_eval(node.value)
+        _declared[spec] = found
+    return _declared[spec]
+
+
+_reference: dict[Path, World] = {}
+
+
+def reference_function(house: House, step: Step) -> Callable[..., Any]:
+    """The answer: the reference's own function, with the reference's other steps around it."""
+    if house.root not in _reference:
+        _reference[house.root] = World(house, house.reference, step, own=True)
+    world = _reference[house.root]
+    with world.entered():
+        module = __import__(f"kata.{step.module}", fromlist=[step.name])
+    function: Callable[..., Any] = getattr(module, step.name)
+    return function
+
+
+def stub_reds(exam: Exam) -> list[Red | None]:
+    """How every case of a spec takes a stub."""
+
+    def stub(*_: object, **__: object) -> None:
+        raise NotImplementedError(f"step {exam.step.tag}: write {exam.step.name}")
+
+    return [exam.attempt(stub, case) for case in exam.cases]
+

@@ -1,0 +1,68 @@
+"""What a red step says: the evidence under fixed labels, never the fix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+NOT_STARTED, WRONG, BROKEN = "not started", "wrong", "broken"
+
+
+class Red(AssertionError):
+    """A check that failed, with its evidence.
+
+    ``kind`` names the check for the machine ("values", "shape", "changed input", "forbidden", …), ``sentence`` tells
+    a person what is wrong, ``rows`` are labelled lines of evidence and ``yours`` is the offending answer itself, kept
+    for comparison with what known mistakes answer.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        sentence: str = "",
+        *,
+        rows: list[tuple[str, str]] | None = None,
+        yours: object = None,
+        state: str = WRONG,
+    ) -> None:
+        super().__init__(sentence or kind)
+        self.kind = kind
+        self.sentence = sentence
+        self.rows = rows or []
+        self.yours = yours
+        self.state = state
+
+
+LETTERS = {"green": ".", NOT_STARTED: "o", WRONG: "x", BROKEN: "!"}
+COLOURS = {"green": "green", NOT_STARTED: "yellow", WRONG: "red", BROKEN: "purple"}
+
+
+@dataclass
+class Verdict:
+    """How one test of a step ended, in words that travel between processes."""
+
+    step: int
+    state: str  # "green", "not started", "wrong" or "broken"
+    title: str = ""  # the test, as a sentence
+    lines: list[str] = field(default_factory=list)  # the failure in full
+    brief: str = ""  # the failure in one line
+
+    def as_dict(self) -> dict[str, object]:
+        """The verdict as plain values."""
+        return dict(vars(self))
+
+
+def sentence_of(name: str) -> str:
+    """Read a test's name as the sentence it is: ``test_two_keys_by_hand[…]`` → ``two keys by hand``."""
+    plain, bracket, case = name.removeprefix("test_").partition("[")
+    return plain.replace("_", " ") + (f" ({case.removesuffix(']')})" if bracket else "")
+
+
+def labelled(rows: list[tuple[str, str]]) -> list[str]:
+    """Set rows under fixed labels."""
+    return [f"  {label:<10}  {text}" for label, text in rows]
+
+
+def brief(red: Red) -> str:
+    """Tell a failure in one line."""
+    said = [f"{label} {text}" for label, text in red.rows if label in ("raised", "yours", "expected")]
+    return red.sentence or ", ".join(said) or red.kind

@@ -1,0 +1,121 @@
+"""What stands at the end of a run: the first red step in full, the others in a line each, the board."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from _pytest.config import create_terminal_writer
+
+from specs.harness.board import board, next_line, part_board
+from specs.harness.commands import is_coloured, width
+from specs.harness.digest import digests
+from specs.harness.failure import COLOURS, NOT_STARTED, Verdict
+from specs.harness.progress import GREEN, standings
+from specs.harness.report import broken
+from specs.harness.session import Dojo, by_step, progress_of
+from specs.harness.steps import House
+from specs.harness.supervisor import Ending, told
+
+
+class Writer(Protocol):
+    """What a terminal writer does."""
+
+    def write_line(self, line: str, **markup: bool) -> None:
+        """Write a line."""
+
+
+def show(config: pytest.Config, writer: Writer, dojo: Dojo) -> None:
+    """Write the end of a run: what is red, and where the learner stands."""
+    verdicts = by_step(dojo.verdicts)
+    if not verdicts:
+        return
+    red = [verdict for verdict in verdicts.values() if verdict.state != GREEN]
+    writer.write_line("")
+    if red:
+        _in_full(writer, red[0])
+        _in_brief(writer, dojo.house, red[1:])
+    for note in dojo.notes:
+        writer.write_line(f"note  {note}")
+    if dojo.is_learner:
+        remember(config, dojo, verdicts)
+        _show_board(config, writer, dojo, verdicts)
+
+
+def remember(config: pytest.Config, dojo: Dojo, verdicts: dict[int, Verdict]) -> None:
+    """Keep the verdicts for `--board`; a green step counts only if its whole spec was run."""
+    progress, now = progress_of(config), digests(dojo.house, dojo.package)
+    for step in dojo.house.steps:
+        verdict = verdicts.get(step.number)
+        if verdict is not None and (verdict.state != GREEN or step.number in dojo.whole):
+            progress.judge(step, verdict.state, now[step.number])
+    progress.save()
+
+
+def _show_board(config: pytest.Config, writer: Writer, dojo: Dojo, verdicts: dict[int, Verdict]) -> None:
+    """After one part its steps, after several the parts."""
+    house = dojo.house
+    standing = standings(house, progress_of(config), dojo.package)
+    parts = {step.part for step in house.steps if step.number in verdicts}
+    coloured, room = is_coloured(config), width()
+    if len(verdicts) == 1:
+        shown = next_line(house.steps, standing, coloured)
+    elif len(parts) == 1:
+        shown = part_board(house, parts.pop(), standing, room, coloured)
+    else:
+        shown = board(house, standing, room, coloured, sys.stdout.encoding)
+    for line in ("", *shown.splitlines()):
+        writer.write_line(line)
+
+
+def _in_full(writer: Writer, verdict: Verdict) -> None:
+    heading, *rest = verdict.lines
+    writer.write_line(heading, **{COLOURS[verdict.state]: True})
+    for line in rest:
+        writer.write_line(line)
+
+
+def _in_brief(writer: Writer, house: House, verdicts: list[Verdict]) -> None:
+    """One line a red step; a reason that several share is told once."""
+    told_before: set[str] = set()
+    steps = {step.number: step for step in house.steps}
+    for verdict in verdicts:
+        if verdict.state == NOT_STARTED or verdict.brief in told_before:
+            continue
+        told_before.add(verdict.brief)
+        step = steps[verdict.step]
+        line = f"{step.tag} {step.name}  {verdict.state}: {verdict.brief}"
+        writer.write_line(line, **{COLOURS[verdict.state]: True})
+
+
+def count_the_missing(session: pytest.Session, dojo: Dojo) -> None:
+    """Let no step go by in silence: one that was to run and said nothing makes the run fail."""
+    if session.shouldstop or session.shouldfail or session.config.option.collectonly:
+        return
+    heard = {verdict.step for verdict in dojo.verdicts}
+    missing = [number for number in dojo.chosen if number not in heard]
+    if missing and session.exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def close(config: pytest.Config, ending: Ending) -> int:
+    """In the parent: take the child's word if it finished, else say what happened to it."""
+    if ending.status is not None:
+        return ending.status
+    dojo = Dojo(config)
+    dojo.chosen = ending.chosen
+    dojo.verdicts = [Verdict(**content) for content in ending.verdicts]
+    why, line = told(ending, lambda path: Path(path).is_relative_to(dojo.package))
+    step = next((step for step in dojo.house.steps if step.tag == ending.step), None)
+    if step is not None:
+        dojo.verdicts = [v for v in dojo.verdicts if v.step != step.number or v.state != "green"]
+        dojo.verdicts.append(broken(dojo.house, step, dojo.package, f"It {why}.", line))
+    writer: Any = create_terminal_writer(config)
+    writer.write_line = writer.line
+    show(config, writer, dojo)
+    unheard = sorted(set(dojo.chosen) - {verdict.step for verdict in dojo.verdicts})
+    if unheard:
+        writer.write_line(f"not run: {', '.join(f'{number:03d}' for number in unheard)}")
+    return int(pytest.ExitCode.TESTS_FAILED)

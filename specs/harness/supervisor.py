@@ -1,0 +1,166 @@
+"""A parent process that keeps the verdict: the learner's code can end its own process, not the run.
+
+On POSIX the run happens in a forked child. The child sends every verdict, and at last its exit status, through a
+pipe; a page of shared memory says which step runs and until when it may. A child that falls silent, leaves early or
+cannot be stopped from inside is named and ended, and the results so far are shown. The fork comes before torch is
+imported, so it costs a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import re
+import select
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from specs.harness import heartbeat
+
+GRACE = 2.0  # seconds after the deadline in which the alarm inside may still succeed
+FRAME = re.compile(r'File "(.+?)", line (\d+)')
+
+
+@dataclass
+class Ending:
+    """How the child ended, and what it said until then."""
+
+    status: int | None  # None: it never finished
+    verdicts: list[dict[str, Any]] = field(default_factory=list)
+    chosen: list[int] = field(default_factory=list)  # the steps it set out to run
+    step: str = ""  # the tag of the last step seen running
+    why: str = ""
+    frames: list[tuple[str, int]] = field(default_factory=list)
+
+
+class Line:
+    """The child's end of the pipe."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def send(self, kind: str, content: object) -> None:
+        """Send one message to the parent."""
+        os.write(self.descriptor, json.dumps([kind, content]).encode() + b"\n")
+
+
+line: Line | None = None  # in the child: the way to the parent
+
+
+def possible() -> bool:
+    """Say whether this process may divide in two."""
+    return hasattr(os, "fork") and threading.active_count() == 1 and line is None
+
+
+def divide() -> Ending | None:
+    """Fork. The child gets None and goes on; the parent waits, and gets the child's ending."""
+    global line
+    page = heartbeat.share()
+    dump = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        line = Line(writing)
+        faulthandler.register(signal.SIGUSR1, file=dump, all_threads=False)
+        _dumps.append(dump)
+        return None
+    os.close(writing)
+    return _watch(child, reading, page, dump)
+
+
+_dumps: list[IO[str]] = []
+
+
+def catch_crashes() -> None:
+    """In the child: let a crash leave its traceback where the parent finds it."""
+    if _dumps:
+        faulthandler.enable(file=_dumps[-1], all_threads=False)
+
+
+def _watch(child: int, reading: int, page: Any, dump: IO[str]) -> Ending:
+    ending = Ending(None)
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),  # the child hears it too
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: os.kill(child, signal.SIGTERM)),
+    }
+    killed = False
+    try:
+        buffer, status = b"", None
+        while status is None:
+            ready, _, _ = select.select([reading], [], [], 0.1)
+            chunk = os.read(reading, 65536) if ready else b""
+            buffer = _take_messages(buffer + chunk, ending)
+            if ready and not chunk:  # closed: the child is about to end, or has shut the pipe
+                time.sleep(0.002)
+            done, waited = os.waitpid(child, os.WNOHANG)
+            if done:
+                status = waited
+            deadline, ending.step = heartbeat.read(page)
+            if deadline and time.monotonic() > deadline + GRACE and not killed and status is None:
+                killed = True
+                _end(child)
+        buffer = _drain(reading, buffer, ending)
+    finally:
+        os.close(reading)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if ending.status is None:
+        ending.why = "cannot be stopped from inside: the run was ended" if killed else _why(status)
+        dump.seek(0)
+        ending.frames = [(path, int(at)) for path, at in FRAME.findall(dump.read())]
+    dump.close()
+    return ending
+
+
+def _end(child: int) -> None:
+    os.kill(child, signal.SIGUSR1)  # where are you?
+    time.sleep(0.3)
+    os.kill(child, signal.SIGKILL)
+
+
+def _why(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return f"ended the whole run: killed by {signal.Signals(number).name}"
+    return f"ended the whole run, with exit status {os.WEXITSTATUS(status)}"
+
+
+def _take_messages(buffer: bytes, ending: Ending) -> bytes:
+    *complete, rest = buffer.split(b"\n")
+    for message in complete:
+        kind, content = json.loads(message)
+        if kind == "verdict":
+            ending.verdicts.append(content)
+        elif kind == "chosen":
+            ending.chosen = content
+        elif kind == "finished":
+            ending.status = content
+    return rest
+
+
+def _drain(reading: int, buffer: bytes, ending: Ending) -> bytes:
+    """Read what is still in the pipe, without waiting for whoever else may hold it open."""
+    while select.select([reading], [], [], 0)[0]:
+        chunk = os.read(reading, 65536)
+        if not chunk:
+            break
+        buffer = _take_messages(buffer + chunk, ending)
+    return buffer
+
+
+def told(ending: Ending, of_learner: Callable[[str], bool]) -> tuple[str, int | None]:
+    """Say how the child ended, and at which of the learner's lines."""
+    for path, at in ending.frames:
+        if of_learner(path):
+            return ending.why, at
+    return ending.why, None
