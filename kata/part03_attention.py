@@ -39,7 +39,7 @@ def build_causal_mask(
 
     Row i is a query, column j a key: True where j ≤ i. ``device=None`` is torch's own default.
 
-    Section 3.2.3 of the paper: the decoder must "prevent leftward information flow".
+    Section 3.2.3 of the paper: decoder self-attention.
     """
     raise NotImplementedError("step 015: write build_causal_mask")
 
@@ -98,8 +98,7 @@ def mask_attention_scores_with_neg_inf(
     A mask that is not bool raises ``TypeError``; one that would make the scores larger raises
     ``ValueError``.
 
-    Section 3.2.3 of the paper: "masking out (setting to −∞) all values in the input of the
-    softmax which correspond to illegal connections".
+    Section 3.2.3 of the paper, and the optional mask of figure 2.
     """
     raise NotImplementedError("step 019: write mask_attention_scores_with_neg_inf")
 

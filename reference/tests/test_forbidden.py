@@ -171,7 +171,7 @@ CALLS: dict[str, dict[str, Function]] = {
         "torch.nn.ReLU6": nn.ReLU6(),
         "torch.nn.functional.leaky_relu": lambda x: F.leaky_relu(x, 0.0),
         "torch.prelu": lambda x: torch.prelu(x, torch.zeros(1)),
-        "torch.nn.functional._threshold": lambda x: F.threshold(x, 0.0, 0.0),
+        "torch.nn.functional.threshold": lambda x: F.threshold(x, 0.0, 0.0),
         "torch.nn.functional.hardtanh": lambda x: F.hardtanh(x, 0.0, 1e30),
         "torch.nn.functional.elu": lambda x: F.elu(x, 0.0),
         "torch._addmm_activation": lambda x: torch._addmm_activation(x, x, x),

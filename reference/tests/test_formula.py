@@ -81,10 +81,12 @@ def test_no_formula_stops_a_lesson(tex: str) -> None:
     assert isinstance(plain(tex), str)
 
 
-HOUSE = House(Path(__file__).parents[2])
+STEPS = House(Path(__file__).parents[2]).steps
 
 
-@pytest.mark.parametrize("step", HOUSE.steps, ids=lambda step: step.tag)
+@pytest.mark.parametrize(
+    "step", [step for step in STEPS if step.lesson.exists()], ids=lambda step: step.tag
+)
 def test_every_formula_of_the_lessons_is_simple_enough(step: Step) -> None:
     """No backslash is left for a learner to puzzle over."""
     text = "\n".join(read_lesson(step).sections.values())

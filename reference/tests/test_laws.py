@@ -50,6 +50,16 @@ def test_reference_is_green(request: pytest.FixtureRequest, step: Step, dtype: s
 
 
 @EACH_STEP
+def test_unusual_versions_are_green(request: pytest.FixtureRequest, step: Step) -> None:
+    """Right is right, however it is written: specs look at results, not at the way there."""
+    exam = examination(request, step)
+    for version in exam.versions(HOUSE.unusual(step)):
+        for case in exam.cases:
+            red = exam.attempt(version.function, case)
+            assert red is None, f"{version.name}: {case.name}: {red} {red.rows if red else ''}"
+
+
+@EACH_STEP
 def test_mistakes_are_red_by_their_own_sentence(request: pytest.FixtureRequest, step: Step) -> None:
     """Law 3: each known mistake is red, and the failure shows that mistake's sentence."""
     exam = examination(request, step)

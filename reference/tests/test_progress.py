@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reference.tests.tiny_house import build
 from specs.harness.digest import digest_of
-from specs.harness.progress import Progress, standings
+from specs.harness.progress import KEY, Progress, standings
 from specs.harness.steps import House
 
 HALVE = "def halve(n):\n    return n / 2\n"
@@ -27,15 +27,15 @@ class Shelf:
     """A cache as pytest's, in memory."""
 
     def __init__(self, data: object = None) -> None:
-        self.data = data
+        self.content = {} if data is None else {KEY: data}
 
     def get(self, key: str, default: Any) -> Any:
         """What lies there."""
-        return default if self.data is None else self.data
+        return self.content.get(key, default)
 
     def set(self, key: str, value: object) -> None:
         """Put it there."""
-        self.data = {key: value}[key]
+        self.content[key] = value
 
 
 def test_a_verdict_is_remembered(house: House) -> None:
@@ -44,7 +44,7 @@ def test_a_verdict_is_remembered(house: House) -> None:
     progress = Progress.kept_in(shelf)
     progress.judge(step, "green", "abc")
     progress.save()
-    assert shelf.data == {"022": {"verdict": "green", "digest": "abc", "hints": 0}}
+    assert shelf.content[KEY] == {"022": {"verdict": "green", "digest": "abc", "hints": 0}}
     assert Progress.kept_in(shelf).standing(step, "abc") == "green"
 
 
@@ -89,7 +89,7 @@ def test_nothing_new_writes_nothing(house: House) -> None:
     progress = Progress.kept_in(shelf)
     progress.memory(house.find("halve"))
     progress.save()
-    assert shelf.data is None
+    assert shelf.content == {}
 
 
 JSON = st.recursive(

@@ -27,14 +27,14 @@ def board(
 ) -> str:
     """One line a part, the sum of it all, and the next step."""
     parts = list(dict.fromkeys(step.part for step in house.steps))
-    labels = [f"{int(part[4:]):>2}  {house.part_title(part)}" for part in parts]
+    labels = [f"{int(part[4:]):>2}  {house.part_title(part)}" for part in parts] + ["    in all"]
     groups = [[step for step in house.steps if step.part == part] for part in parts]
-    room = max([columns(label) for label in labels], default=0)
+    room = max(map(columns, labels))
     tally_room = len(f"{len(house.steps)}/{len(house.steps)}")
     long = max(5, min(20, width - room - tally_room - 14))
     room = min(room, max(10, width - long - tally_room - 14))
     lines = []
-    for label, steps in zip([*labels, "    in all"], [*groups, house.steps], strict=True):
+    for label, steps in zip(labels, [*groups, house.steps], strict=True):
         done, tally, points = _count(steps, verdicts)
         bar = _bar(done, len(steps), long, encoding, colour)
         lines.append(f"{_fitted(label, room)}  {bar}  {tally:>{tally_room}}  {points:>4} XP")
@@ -91,6 +91,6 @@ def _bar(done: int, total: int, long: int, encoding: str | None, colour: bool) -
 
 def _fitted(label: str, room: int) -> str:
     """The label, cut or filled to a room."""
-    while columns(label) > room:
+    while columns(label) > room and len(label) > 1:
         label = label[:-2] + "…"
     return label + " " * (room - columns(label))

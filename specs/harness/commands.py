@@ -36,6 +36,7 @@ def add_options(parser: pytest.Parser) -> None:
 def answer(config: pytest.Config) -> int | None:
     """Answer a request that needs no run of the specs; None where there is none."""
     house = House(config.rootpath)
+    chosen_package(house, config.getoption("impl"))
     acts: dict[str, Callable[[House, pytest.Config, str], str]] = {
         "lesson": _lesson,
         "hint": _hint,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -14,7 +15,8 @@ from types import ModuleType
 from typing import Any
 
 from specs.harness import check
-from specs.harness.failure import Red
+from specs.harness.failure import BROKEN, WRONG, Red
+from specs.harness.families import tokens_for
 from specs.harness.guard import Guard
 from specs.harness.steps import House, Step
 from specs.harness.values import is_tensor, leaves, tensors
@@ -33,8 +35,8 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Mistake:
-    """A known wrong version and the sentence that names its slip."""
+class Version:
+    """One way to write a step, and the sentence that tells it: of a mistake, the slip."""
 
     name: str
     function: Callable[..., Any]
@@ -49,20 +51,13 @@ class Exam:
         self.step = step
         self.world = World(house, package, step, own)
         self.cases: list[Case] = []
+        self.stuck: Red | None = None  # set once the learner's function did not come back
         self.world.load()
         declared = declarations(step.spec)
         changes = frozenset(declared.get("CHANGES", ()))
-        self.guard = Guard(step.tag, reference_function(house, step), self._tokens(), changes)
+        self.guard = Guard(step.tag, reference_function(house, step), tokens_for(step, house), changes)
         if self.world.target is not None:
             self.guard.function = self.world.target
-
-    def _tokens(self) -> frozenset[str]:
-        """The *not with* list, which binds later steps too."""
-        found: set[str] = set()
-        for step in self.house.steps:
-            if step.number <= self.step.number:
-                found.update(declarations(step.spec).get("NOT_WITH", ()))
-        return frozenset(found)
 
     @contextmanager
     def spec_import(self) -> Iterator[None]:
@@ -90,12 +85,16 @@ class Exam:
         if self.world.broken is not None and self.guard.function is self.guard.judge:
             red = self.world.broken
             raise Red(red.kind, red.sentence, state=red.state)
+        if self.stuck is not None:  # once is enough to wait for
+            raise Red(self.stuck.kind, self.stuck.sentence, state=BROKEN) from self.stuck
         self.guard.reset()
         with self.world.entered():
             try:
                 case.function(**case.arguments)
                 self._probe()
-            except Red:
+            except Red as red:
+                if red.kind == "loop" and self.guard.function is self.world.target:
+                    self.stuck = red
                 raise
             except Exception as error:
                 raise self._red(error) from error
@@ -142,16 +141,19 @@ class Exam:
         return all(self.attempt(function, case) is None for case in self.cases)
 
     @cached_property
-    def mistakes(self) -> list[Mistake]:
+    def mistakes(self) -> list[Version]:
         """The step's known wrong versions, in the order they are written."""
-        path = self.house.mistakes(self.step)
+        return self.versions(self.house.mistakes(self.step))
+
+    def versions(self, path: Path) -> list[Version]:
+        """The versions of the step that a file holds: its public functions."""
         if not path.exists():
             return []
-        names: dict[str, Any] = {"__name__": f"mistakes of {self.step.tag}", "__file__": str(path)}
+        names: dict[str, Any] = {"__name__": f"versions of {self.step.tag}", "__file__": str(path)}
         with self.world.entered():
             exec(compile(path.read_bytes(), str(path), "exec"), names)
         return [
-            Mistake(name, value, " ".join((value.__doc__ or "").split()))
+            Version(name, value, " ".join((value.__doc__ or "").split()))
             for name, value in names.items()
             if not name.startswith("_") and getattr(value, "__module__", "") == names["__name__"]
         ]
@@ -161,7 +163,7 @@ class Exam:
 
         Where several do in this case, the other cases decide.
         """
-        if self.world.broken is not None or self.world.target is None:
+        if self.world.target is None or red.state != WRONG:
             return None
         likely = [
             mistake
@@ -173,7 +175,7 @@ class Exam:
             likely.sort(key=lambda mistake: -self._agreement(mistake, mine))
         return likely[0].sentence if likely else None
 
-    def _agreement(self, mistake: Mistake, mine: list[Red | None]) -> int:
+    def _agreement(self, mistake: Version, mine: list[Red | None]) -> int:
         theirs = [self.attempt(mistake.function, case) for case in self.cases]
         return sum(same_red(one, other) for one, other in zip(theirs, mine, strict=True))
 
@@ -226,7 +228,7 @@ def declarations(spec: Path) -> dict[str, Any]:
         for node in ast.parse(spec.read_bytes()).body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id
-                if name in ("NOT_WITH", "CHANGES"):
+                if name == "CHANGES":
                     found[name] = ast.literal_eval(node.value)
         _declared[spec] = found
     return _declared[spec]
@@ -235,13 +237,17 @@ def declarations(spec: Path) -> dict[str, Any]:
 _reference: dict[Path, World] = {}
 
 
-def reference_function(house: House, step: Step) -> Callable[..., Any]:
-    """The answer: the reference's own function, with the reference's other steps around it."""
+def reference_world(house: House, step: Step) -> World:
+    """The world in which every step is the reference's, one for all steps."""
     if house.root not in _reference:
         _reference[house.root] = World(house, house.reference, step, own=True)
-    world = _reference[house.root]
-    with world.entered():
-        module = __import__(f"kata.{step.module}", fromlist=[step.name])
+    return _reference[house.root]
+
+
+def reference_function(house: House, step: Step) -> Callable[..., Any]:
+    """The answer: the reference's own function, with the reference's other steps around it."""
+    with reference_world(house, step).entered():
+        module = importlib.import_module(f"kata.{step.module}")
     function: Callable[..., Any] = getattr(module, step.name)
     return function
 

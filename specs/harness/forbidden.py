@@ -201,16 +201,16 @@ def _spelled(func: Any, frames: list[FrameType]) -> str:
     module = getattr(func, "__module__", None) or "torch.Tensor"
     if module.startswith("torch._ops"):
         return f"torch.ops.{func}"
-    if getattr(torch.nn.functional, func.__name__, None) == func:
+    if module == "torch._C._nn" and getattr(torch.nn.functional, func.__name__, None) == func:
         module = "torch.nn.functional"
     return f"{module}.{func.__name__}".replace("torch._C._special.special_", "torch.special.")
 
 
 def _public(module: str, name: str) -> str:
     """The shortest path under which torch shows what ``module`` defines: ``torch.nn.Softmax``."""
-    parts = module.split(".")
-    for size in range(1, len(parts)):
+    parts, shown = module.split("."), name.lstrip("_")
+    for size in range(1, len(parts) + 1):
         parent = sys.modules.get(".".join(parts[:size]), ModuleType(""))
-        if getattr(getattr(parent, name, None), "__module__", None) == module:
-            return f"{parent.__name__}.{name}"
+        if getattr(getattr(parent, shown, None), "__module__", None) == module:
+            return f"{parent.__name__}.{shown}"
     return f"{module}.{name}"

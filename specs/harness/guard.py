@@ -71,7 +71,7 @@ class Guard:
         if len(sys.modules) != libraries:
             changed -= globalstate.BY_IMPORTS
         kept.assert_unchanged()
-        self.refuse_graph(answer)
+        self.refuse_graph(answer, (args, kwargs))
         if call is not None:
             call.answer = answer
             changed -= self._judge(call)
@@ -91,12 +91,12 @@ class Guard:
 
         return NotWith(self.tokens)
 
-    def refuse_graph(self, answer: Any) -> None:
+    def refuse_graph(self, answer: Any, given: Any) -> None:
         """Refuse an answer whose gradient graph holds an operation on the *not with* list."""
         if self.tokens and "torch" in sys.modules:
             from specs.harness.forbidden import refuse_graph
 
-            refuse_graph(answer, self.tokens)
+            refuse_graph(answer, self.tokens, given)
 
     def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         return dict(self.signature.bind(*args, **kwargs).arguments)

@@ -14,6 +14,7 @@ import pytest
 from specs.harness import commands, summary, supervisor
 from specs.harness.exam import Case, Exam
 from specs.harness.failure import COLOURS, LETTERS, Red, Verdict, sentence_of
+from specs.harness.progress import GREEN
 from specs.harness.report import broken, not_started, verdict_on
 from specs.harness.session import Dojo, quiet_threads
 from specs.harness.source import Unreadable, read_source
@@ -146,21 +147,21 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
     spec = item.getparent(Spec)
-    if spec is not None and (call.when == "call" or report.failed):
-        verdict = _verdict(item, spec, call)
-        if verdict is not None:
-            report.dojo = verdict.as_dict()  # type: ignore[attr-defined]
-            if verdict.state != "green":
-                report.longrepr = "\n".join(verdict.lines)
+    verdict = _verdict(item, spec, call) if spec and (call.when == "call" or call.excinfo) else None
+    if verdict is not None and verdict.state != GREEN:
+        told = "\n".join(verdict.lines)
+        item.repr_failure = lambda *_, **__: told  # type: ignore[method-assign]  # no traceback
+    report = yield
+    if verdict is not None:
+        report.dojo = verdict.as_dict()  # type: ignore[attr-defined]
     return report
 
 
 def _verdict(item: pytest.Item, spec: Spec, call: pytest.CallInfo[None]) -> Verdict | None:
     step = spec.step
     if call.excinfo is None:
-        return Verdict(step.number, "green", sentence_of(item.name))
+        return Verdict(step.number, GREEN, sentence_of(item.name))
     if isinstance(item, Unrun):
         return item.verdict
     error = call.excinfo.value
@@ -168,14 +169,14 @@ def _verdict(item: pytest.Item, spec: Spec, call: pytest.CallInfo[None]) -> Verd
         return None  # a spec's own fault: pytest shows it in full
     dojo = item.config.stash[DOJO]
     exam, case = dojo.exam(step), case_of(item)
-    first = not any(v.step == step.number and v.state != "green" for v in dojo.verdicts)
+    first = not any(v.step == step.number and v.state != GREEN for v in dojo.verdicts)
     looks_like = exam.looks_like(case, error) if first else None
     return verdict_on(exam, case, error, looks_like)
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, Any] | None:
     verdict = getattr(report, "dojo", None)
-    if verdict is None or verdict["state"] == "green":
+    if verdict is None or verdict["state"] == GREEN:
         return None
     state = verdict["state"]
     return state, LETTERS[state], (state.upper(), {COLOURS[state]: True})

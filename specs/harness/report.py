@@ -46,9 +46,9 @@ def verdict_on(exam: Exam, case: Case, red: Red, looks_like: str | None) -> Verd
         return broken(exam.house, step, package, red.sentence, found[1] if found else None)
     title = sentence_of(case.name)
     rows = [(red.state, red.sentence)] if red.sentence else []
-    rows += red.rows
+    rows += [("at" if label == "line" else label, text) for label, text in red.rows]
     line = exam.line_of(red)
-    if line is not None and red.kind not in ("values", "shape", "no error"):
+    if line is not None and "at" not in dict(rows):
         rows.append(("at", quoted(*line, exam.house)))
     if looks_like:
         rows.append(("looks like", looks_like))

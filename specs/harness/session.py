@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.cacheprovider import Cache
 
 from specs.harness import supervisor
 from specs.harness.exam import Exam
@@ -90,7 +91,10 @@ def by_step(verdicts: list[Verdict]) -> dict[int, Verdict]:
 
 def progress_of(config: pytest.Config) -> Progress:
     """What is remembered between runs; nothing where pytest's cache is switched off."""
-    return Progress.kept_in(getattr(config, "cache", None))
+    cache = getattr(config, "cache", None)
+    if cache is None and config.pluginmanager.has_plugin("cacheprovider"):
+        cache = Cache.for_config(config, _ispytest=True)  # before pytest has set it up
+    return Progress.kept_in(cache)
 
 
 def quiet_threads() -> None:

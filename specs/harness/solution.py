@@ -21,7 +21,7 @@ def solution(house: House, step: Step, green: bool, hints_left: int) -> str:
 
 
 def reference_text(house: House, step: Step) -> str:
-    """The step's function as the reference has it, after the private helpers that it leans on."""
+    """The step's function as the reference has it, with the private helpers that it leans on."""
     source = read_source(house.reference / step.file)
     wanted, found = {step.name}, list[ast.stmt]()
     while new := [
@@ -31,7 +31,8 @@ def reference_text(house: House, step: Step) -> str:
         wanted = {name for node in new for name in mentioned(node) if name.startswith("_")}
     if not found:
         raise UserError(f"reference/{step.file} defines no function {step.name}")
+    line = found[0].lineno
     found.sort(key=lambda node: node.lineno)
     places = [place_of(node, source.lines) for node in found]
     texts = ["".join(source.lines[first:end]).rstrip() for first, end in places]
-    return "\n\n\n".join([f"# reference/{step.file}:{found[-1].lineno}", *texts])
+    return "\n\n\n".join([f"# reference/{step.file}:{line}", *texts])

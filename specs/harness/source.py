@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from specs.harness.steps import UserError
@@ -83,8 +83,9 @@ def read_bytes(path: Path) -> bytes:
         raise Unreadable(path, f"cannot be read: {error.strerror or error}") from None
 
 
+@lru_cache(maxsize=64)
 def parse_source(data: bytes, path: Path) -> Source:
-    """Decode and parse what a file holds, as Python itself would."""
+    """Decode and parse what a file holds, as Python itself would; nobody may change the tree."""
     text, encoding = decode(data, path)
     try:
         with quietly():

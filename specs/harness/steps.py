@@ -88,6 +88,10 @@ class House:
         """The file of the step's known wrong versions."""
         return self.reference / "mistakes" / step.part / f"{step.tag}_{step.name}.py"
 
+    def unusual(self, step: Step) -> Path:
+        """The file of the step's right but unusual versions, where there are any."""
+        return self.reference / "unusual" / step.part / f"{step.tag}_{step.name}.py"
+
     def part_title(self, part: str) -> str:
         """The part's title, from the first line of its reference module's docstring."""
         module = self.modules.get(part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
 from specs.harness.source import place_of, split_lines
@@ -19,6 +20,7 @@ SLY = frozenset({
     *("__globals__", "__code__", "__defaults__", "__kwdefaults__", "__closure__", "__class__"),
     *("__getattr__", "__setattr__", "__getattribute__", "__loader__", "__spec__"),
 })  # fmt: skip
+UNKNOWN = "*"
 WELL_KNOWN = (sys.stdlib_module_names - SLY) | {"torch", "numpy", "jaxtyping"}
 
 
@@ -135,31 +137,51 @@ def is_stub(tree: ast.Module, step: Step) -> bool:
     wanted = ast.parse(stub_text(step)).body
     if [ast.dump(each) for each in body] != [ast.dump(each) for each in wanted]:
         return False
-    return not any(_may_bind(each, step.name) for each in ast.walk(tree) if each is not node)
+    bound = _names_bound(tree)
+    return not bound[UNKNOWN] and bound[step.name] == 1  # the stub's own definition
 
 
-def _may_bind(node: ast.AST, name: str) -> bool:
-    """Whether a node, somewhere in the file, could put something else under the name."""
+def _names_bound(tree: ast.Module) -> Counter[str]:
+    """How often each name could be bound, anywhere in a file; counted once a tree."""
+    if not hasattr(tree, "names_bound"):
+        tree.names_bound = Counter(  # type: ignore[attr-defined]
+            name for node in ast.walk(tree) for name in _may_bind(node)
+        )
+    found: Counter[str] = tree.names_bound  # type: ignore[attr-defined]
+    return found
+
+
+def _may_bind(node: ast.AST) -> Iterator[str]:
+    """The names that a node could put something under; ``UNKNOWN`` where that cannot be told."""
     match node:
-        case ast.Name(id=word, ctx=context):
-            return word in SLY or (word == name and not isinstance(context, ast.Load))
-        case ast.Attribute(attr=word, ctx=context):
-            return word in SLY or (word == name and not isinstance(context, ast.Load))
+        case ast.Name(id=word, ctx=context) | ast.Attribute(attr=word, ctx=context):
+            if word in SLY:
+                yield UNKNOWN
+            elif not isinstance(context, ast.Load):
+                yield word
         case ast.Constant(value=word):
-            return isinstance(word, str) and word in SLY
+            if isinstance(word, str) and word in SLY:
+                yield UNKNOWN
         case ast.Import(names=aliases):
-            return any(_odd_import(alias.name, alias, name) for alias in aliases)
+            for alias in aliases:
+                yield from _imported(alias.name, alias)
         case ast.ImportFrom(module=module, names=aliases, level=level):
-            return level > 0 or any(_odd_import(module or "", alias, name) for alias in aliases)
+            for alias in aliases:
+                yield from [UNKNOWN] if level else _imported(module or "", alias)
         case ast.arg() | ast.keyword() | ast.alias():
-            return False  # a parameter binds nothing outside; aliases are seen with their import
-    values = [value for _, value in ast.iter_fields(node)]
-    return any(value == name or (isinstance(value, list) and name in value) for value in values)
+            pass  # a parameter binds nothing outside; aliases are seen with their import
+        case _:
+            for _, value in ast.iter_fields(node):
+                if isinstance(value, str):
+                    yield value
+                elif isinstance(value, list):
+                    yield from (name for name in value if isinstance(name, str))
 
 
-def _odd_import(module: str, alias: ast.alias, name: str) -> bool:
-    """Whether an import binds the name, or runs code that nobody here knows."""
+def _imported(module: str, alias: ast.alias) -> Iterator[str]:
+    """What an import binds; unknown if it runs code that nobody here knows."""
     root, _, rest = module.partition(".")
     known = root in WELL_KNOWN or (root == "kata" and rest.startswith(("part", "weights")))
-    bound = alias.asname or alias.name.partition(".")[0]
-    return not known or bound in (name, "*") or not SLY.isdisjoint(alias.name.split("."))
+    if not known or alias.name == "*" or not SLY.isdisjoint(alias.name.split(".")):
+        yield UNKNOWN
+    yield alias.asname or alias.name.partition(".")[0]

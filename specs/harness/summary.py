@@ -12,7 +12,7 @@ from _pytest.config import create_terminal_writer
 from specs.harness.board import board, next_line, part_board
 from specs.harness.commands import is_coloured, width
 from specs.harness.digest import digests
-from specs.harness.failure import COLOURS, NOT_STARTED, Verdict
+from specs.harness.failure import COLOURS, Verdict
 from specs.harness.progress import GREEN, standings
 from specs.harness.report import broken
 from specs.harness.session import Dojo, by_step, progress_of
@@ -61,7 +61,8 @@ def _show_board(config: pytest.Config, writer: Writer, dojo: Dojo, verdicts: dic
     parts = {step.part for step in house.steps if step.number in verdicts}
     coloured, room = is_coloured(config), width()
     if len(verdicts) == 1:
-        shown = next_line(house.steps, standing, coloured)
+        (verdict,) = verdicts.values()
+        shown = next_line(house.steps, standing, coloured) if verdict.state == GREEN else ""
     elif len(parts) == 1:
         shown = part_board(house, parts.pop(), standing, room, coloured)
     else:
@@ -82,7 +83,7 @@ def _in_brief(writer: Writer, house: House, verdicts: list[Verdict]) -> None:
     told_before: set[str] = set()
     steps = {step.number: step for step in house.steps}
     for verdict in verdicts:
-        if verdict.state == NOT_STARTED or verdict.brief in told_before:
+        if not verdict.brief or verdict.brief in told_before:  # the board tells the stubs
             continue
         told_before.add(verdict.brief)
         step = steps[verdict.step]

@@ -212,7 +212,8 @@ class _OwnPart(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         world, names = self.world, vars(module)
         source = read_source(world.path)
-        code = compile(without_other_steps(source.tree, world), str(world.path), "exec")
+        tree = without_other_steps(ast.parse(source.text), world)
+        code = compile(tree, str(world.path), "exec")
         module.__file__ = str(world.path)
         bound = world.other_steps(world.step.module)
 
@@ -264,7 +265,7 @@ class _OtherPart(importlib.abc.Loader):
         names.update(bound)
         names[REBIND] = lambda: names.update(bound)
         try:
-            tree = without_other_steps(read_source(path).tree, world, self.stem)
+            tree = without_other_steps(ast.parse(read_source(path).text), world, self.stem)
             with boundary(world.step.tag):
                 exec(compile(tree, str(path), "exec"), names)
         except (Exception, Red):
