@@ -59,7 +59,16 @@ METHODS = {
     "unsqueeze": "squeeze",
 }
 # Their first two arguments may change places.
-SYMMETRIC = {"transpose", "swapaxes", "promote_types", "maximum", "minimum", "broadcast_shapes", "max", "min"}
+SYMMETRIC = {
+    "transpose",
+    "swapaxes",
+    "promote_types",
+    "maximum",
+    "minimum",
+    "broadcast_shapes",
+    "max",
+    "min",
+}
 
 
 @dataclass(frozen=True)
@@ -79,7 +88,9 @@ def mutants_of(path: Path, function: Callable[..., Any]) -> Iterator[Mutant]:
     for name in family:
         for change, mutated in _changed(defs[name]):
             namespace = dict(function.__globals__)
-            bodies: list[ast.stmt] = [mutated if member == name else defs[member] for member in family]
+            bodies: list[ast.stmt] = [
+                mutated if member == name else defs[member] for member in family
+            ]
             try:
                 flags = __import__("__future__").annotations.compiler_flag
                 module = ast.fix_missing_locations(ast.Module(bodies, []))
@@ -94,7 +105,9 @@ def _family(name: str, defs: dict[str, ast.FunctionDef]) -> list[str]:
     family = [name]
     for member in family:
         called = {node.id for node in ast.walk(defs[member]) if isinstance(node, ast.Name)}
-        family += [other for other in defs if other in called and other[0] == "_" and other not in family]
+        family += [
+            other for other in defs if other in called and other[0] == "_" and other not in family
+        ]
     return family
 
 
@@ -182,12 +195,18 @@ def _changes(node: ast.AST, function: ast.FunctionDef) -> Iterator[Change]:
         yield _set("value", ast.Constant(value=None))
         if isinstance(node.value, ast.Tuple):
             yield _set("value", ast.Tuple(node.value.elts[::-1], ast.Load()))
-    if isinstance(node, (ast.Expr, ast.AugAssign, ast.Raise, ast.Continue, ast.Break)) and not _is_docstring(node, function):
+    if isinstance(
+        node, (ast.Expr, ast.AugAssign, ast.Raise, ast.Continue, ast.Break)
+    ) and not _is_docstring(node, function):
         yield _become(ast.Pass())
 
 
 def _is_docstring(node: ast.AST, function: ast.FunctionDef) -> bool:
-    return node is function.body[0] and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return (
+        node is function.body[0]
+        and isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+    )
 
 
 def _constants(node: ast.Constant) -> Iterator[Change]:
@@ -202,7 +221,13 @@ def _calls(node: ast.Call) -> Iterator[Change]:
     for index in range(len(node.keywords)):
         yield _set("keywords", node.keywords[:index] + node.keywords[index + 1 :])
     name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-    if len(node.args) >= 2 and name not in SYMMETRIC and not any(isinstance(arg, ast.Starred) for arg in node.args):
+    if (
+        len(node.args) >= 2
+        and name not in SYMMETRIC
+        and not any(isinstance(arg, ast.Starred) for arg in node.args)
+    ):
         yield _set("args", [node.args[1], node.args[0], *node.args[2:]])
-    if isinstance(node.func, ast.Attribute) and not isinstance(node.func.value, ast.Name | ast.Attribute):
+    if isinstance(node.func, ast.Attribute) and not isinstance(
+        node.func.value, ast.Name | ast.Attribute
+    ):
         yield _become(node.func.value)  # the method left out

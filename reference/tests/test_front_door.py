@@ -15,7 +15,7 @@ import pytest
 from reference.tests.laws import HOUSE
 from specs.harness.stubs import make_stubs
 
-RIGHT_001 = '''
+RIGHT_001 = """
     if min_frequency < 1:
         raise ValueError(f"min_frequency must be at least 1, got {min_frequency}")
     if len(set(special_tokens)) < len(special_tokens):
@@ -25,13 +25,13 @@ RIGHT_001 = '''
     words = [token for token in words if token not in special_tokens]
     words.sort(key=lambda token: (-counts[token], token))
     return {token: i for i, token in enumerate([*special_tokens, *words])}
-'''
-RIGHT_022 = '''
+"""
+RIGHT_022 = """
     scores = compute_raw_attention_scores(queries, keys)
     scores = scale_attention_scores(scores, keys.shape[-1])
     weights = softmax_attention_weights(mask_attention_scores_with_neg_inf(scores, mask))
     return apply_attention_weights_to_values(weights, values), weights
-'''
+"""
 
 
 @pytest.fixture
@@ -42,13 +42,17 @@ def clone(tmp_path: Path) -> Path:
     for name in ("conftest.py", "pyproject.toml"):
         shutil.copy(HOUSE.root / name, root)
     for name in ("specs", "reference"):
-        shutil.copytree(HOUSE.root / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            HOUSE.root / name, root / name, ignore=shutil.ignore_patterns("__pycache__")
+        )
     (root / "kata").mkdir()
     for name in ("__init__.py", "weights.py"):
         shutil.copy(HOUSE.kata / name, root / "kata")
     for module in HOUSE.modules.values():
         text = (HOUSE.reference / f"{module}.py").read_text("utf-8")
-        (root / "kata" / f"{module}.py").write_text(make_stubs(text, HOUSE.in_module(module)), "utf-8")
+        (root / "kata" / f"{module}.py").write_text(
+            make_stubs(text, HOUSE.in_module(module)), "utf-8"
+        )
     return root
 
 
@@ -171,7 +175,9 @@ def test_slip_in_a_command_is_one_line(clone: Path, args: list[str], said: str) 
 def test_hints_lead_to_the_solution(clone: Path) -> None:
     """Each call gives one hint more; after the last the solution is shown."""
     hints = [run(clone, "--hint", "18").stdout for _ in range(3)]
-    assert ["Hint 1 of 3" in hints[0], "Hint 2 of 3" in hints[1], "Hint 3 of 3" in hints[2]] == [True] * 3
+    assert ["Hint 1 of 3" in hints[0], "Hint 2 of 3" in hints[1], "Hint 3 of 3" in hints[2]] == [
+        True
+    ] * 3
     result = run(clone, "--solution", "18")
     assert result.returncode == 0
     assert "def scale_attention_scores" in result.stdout
@@ -199,7 +205,13 @@ def test_board_forgets_a_green_that_was_changed(clone: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="watching forks, where there is fork")
 def test_watch_runs_again_on_save(clone: Path) -> None:
     """A save turns the next run green; Ctrl-C ends the watch without a traceback."""
-    command = [sys.executable, "-m", "pytest", "specs/part01/test_001_build_vocabulary.py", "--watch"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "specs/part01/test_001_build_vocabulary.py",
+        "--watch",
+    ]
     watching = subprocess.Popen(
         command, cwd=clone, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

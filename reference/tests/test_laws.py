@@ -98,7 +98,9 @@ def _mutants(exam: Exam) -> Iterator[Mutant]:
 def _dies(exam: Exam, mutant: Mutant) -> bool:
     for index, case in enumerate(exam.cases):
         if exam.attempt(mutant.function, case) is not None:
-            exam.cases.insert(0, exam.cases.pop(index))  # what kills one mutant often kills the next
+            exam.cases.insert(
+                0, exam.cases.pop(index)
+            )  # what kills one mutant often kills the next
             return True
     return False
 

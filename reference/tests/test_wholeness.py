@@ -34,7 +34,9 @@ def test_step_has_a_lesson_that_fits(step: Step) -> None:
 @EACH_STEP
 def test_lesson_tells_each_mistake(step: Step) -> None:
     """The lesson's table of mistakes and the file of mistakes go one for one."""
-    rows = [line for line in read_lesson(step).sections["Mistakes"].splitlines() if line.startswith("|")]
+    rows = [
+        line for line in read_lesson(step).sections["Mistakes"].splitlines() if line.startswith("|")
+    ]
     functions = _functions(HOUSE.mistakes(step))
     assert len(rows) - 2 == len(functions)
     assert len(functions) >= 3
@@ -72,7 +74,9 @@ def _body_lines(step: Step) -> list[str]:
         if isinstance(node, ast.FunctionDef) and node.name == step.name
     ]
     statements = node.body[1:]
-    return [" ".join(line.split()) for each in statements for line in ast.unparse(each).splitlines()]
+    return [
+        " ".join(line.split()) for each in statements for line in ast.unparse(each).splitlines()
+    ]
 
 
 @EACH_STEP
@@ -109,7 +113,9 @@ def _parameters(node: ast.FunctionDef) -> set[str]:
             listed = ast.literal_eval(decorator.args[0])
             names.update(re.split(r",\s*", listed) if isinstance(listed, str) else listed)
         elif isinstance(decorator, ast.Name):  # a mark that the spec has given a name
-            names.update(re.findall(r"[a-z_]+", "size sizes dtype half bias case " + decorator.id.lower()))
+            names.update(
+                re.findall(r"[a-z_]+", "size sizes dtype half bias case " + decorator.id.lower())
+            )
     return names
 
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from dataclasses import dataclass
-from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from textwrap import dedent
 
-import pytest
-
 from specs.harness.exam import Case, Exam
-from specs.harness.failure import Red, Verdict, sentence_of
+from specs.harness.failure import Red, Verdict
 from specs.harness.report import verdict_on
 from specs.harness.steps import House
 from specs.harness.stubs import make_stubs

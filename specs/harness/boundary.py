@@ -100,7 +100,11 @@ def _translate(error: BaseException) -> BaseException:
         return Red("recursion", "It calls itself without end.", state=BROKEN)
     if isinstance(error, NotImplementedError):
         stub = STUB.search(str(error))
-        return Red("not started", f"step {stub[1]} is not started", state=NOT_STARTED) if stub else error
+        return (
+            Red("not started", f"step {stub[1]} is not started", state=NOT_STARTED)
+            if stub
+            else error
+        )
     if isinstance(error, SystemExit):
         return Red("exit", f"It left through sys.exit({error.code!r}).", state=BROKEN)
     if isinstance(error, (OutcomeException, unittest.SkipTest)):
@@ -135,7 +139,10 @@ def _set_alarm() -> Callable[[], None]:
 
     Elsewhere than in the main thread of a POSIX system there is none: the last net is pytest-timeout's.
     """
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+    if (
+        not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+    ):
         return lambda: None
 
     def ring(_number: int, _frame: FrameType | None) -> None:

@@ -161,10 +161,16 @@ def _sides(answer: Any, expected: Any, dtype: Any) -> Any:
 def _same_shape(answer: Any, expected: Any) -> None:
     if answer.shape != expected.shape:
         mine, wanted = tuple(answer.shape), tuple(expected.shape)
-        raise Red("shape", rows=[("yours", f"shape {mine}"), ("expected", f"shape {wanted}")], yours=answer)
+        raise Red(
+            "shape",
+            rows=[("yours", f"shape {mine}"), ("expected", f"shape {wanted}")],
+            yours=answer,
+        )
 
 
-def _assert_tensor_close(answer: Any, expected: Any, rtol: float | None, atol: float | None) -> None:
+def _assert_tensor_close(
+    answer: Any, expected: Any, rtol: float | None, atol: float | None
+) -> None:
     torch = sys.modules["torch"]
     expected = _sides(answer, expected, torch.float64)
     answer = answer.detach()

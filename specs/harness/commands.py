@@ -26,10 +26,21 @@ def add_options(parser: pytest.Parser) -> None:
     kata.addoption("--board", action="store_true", help="show your progress and the next step")
     kata.addoption("--lesson", metavar=STEP, help="read the lesson of step N")
     kata.addoption("--hint", metavar=STEP, help="get one more hint for step N")
-    kata.addoption("--solution", metavar=STEP, help="see the reference's step N, once yours is green or the hints are used up")
-    kata.addoption("--reset", metavar="N|partNN", help="put a stub back; what you wrote is kept in a dated copy")
+    kata.addoption(
+        "--solution",
+        metavar=STEP,
+        help="see the reference's step N, once yours is green or the hints are used up",
+    )
+    kata.addoption(
+        "--reset",
+        metavar="N|partNN",
+        help="put a stub back; what you wrote is kept in a dated copy",
+    )
+    kata.addoption("--shapes", metavar=STEP, help="see the tensor shapes in every call inside step N")
     kata.addoption("--watch", action="store_true", help="run again whenever a file is saved")
-    kata.addoption("--own", action="store_true", help="use your own steps throughout, not the reference's")
+    kata.addoption(
+        "--own", action="store_true", help="use your own steps throughout, not the reference's"
+    )
     kata.addoption("--impl", default="kata", metavar="FOLDER", help="whose functions `kata` means: kata, reference or a folder")  # fmt: skip
 
 
@@ -51,6 +62,9 @@ def answer(config: pytest.Config) -> int | None:
     if config.getoption("board"):
         write(_board(house, config))
         return 0
+    if config.getoption("shapes") is not None:
+        config.args[:] = [str(house.find(config.getoption("shapes")).spec)]
+        config.option.verbose = -2  # nothing but the shapes
     if config.getoption("watch"):
         from specs.harness import watch
 
@@ -91,8 +105,12 @@ def _board(house: House, config: pytest.Config) -> str:
 def is_supervised(config: pytest.Config) -> bool:
     """Say whether this run executes the learner's code in this very process."""
     option = config.option
-    elsewhere = option.collectonly or option.usepdb or option.trace or hasattr(config, "workerinput")
-    distributed = getattr(option, "dist", "no") != "no" or bool(getattr(option, "numprocesses", None))
+    elsewhere = (
+        option.collectonly or option.usepdb or option.trace or hasattr(config, "workerinput")
+    )
+    distributed = getattr(option, "dist", "no") != "no" or bool(
+        getattr(option, "numprocesses", None)
+    )
     if elsewhere or distributed or option.help or option.version or not supervisor.possible():
         return False
     specs = config.rootpath / "specs"

@@ -48,7 +48,9 @@ class _Pen:
         return LinearWeights(weight, self.normal(d_out, spread=0.5) if bias else None)
 
     def norm(self, d_model: int) -> LayerNormWeights:
-        return LayerNormWeights(1 + self.normal(d_model, spread=0.3), self.normal(d_model, spread=0.5))
+        return LayerNormWeights(
+            1 + self.normal(d_model, spread=0.3), self.normal(d_model, spread=0.5)
+        )
 
     def attention(self, d_model: int) -> AttentionWeights:
         return AttentionWeights(*(self.linear(d_model, d_model) for _ in range(4)))
@@ -61,7 +63,10 @@ def encoder_layer(d_model: int, d_ff: int, seed: int = 0) -> EncoderLayerWeights
     """Draw one encoder layer."""
     pen = _Pen(seed)
     return EncoderLayerWeights(
-        pen.attention(d_model), pen.norm(d_model), pen.feed_forward(d_model, d_ff), pen.norm(d_model)
+        pen.attention(d_model),
+        pen.norm(d_model),
+        pen.feed_forward(d_model, d_ff),
+        pen.norm(d_model),
     )
 
 
@@ -78,17 +83,23 @@ def decoder_layer(d_model: int, d_ff: int, seed: int = 0) -> DecoderLayerWeights
     )
 
 
-def encoder_layers(count: int, d_model: int, d_ff: int, seed: int = 0) -> tuple[EncoderLayerWeights, ...]:
+def encoder_layers(
+    count: int, d_model: int, d_ff: int, seed: int = 0
+) -> tuple[EncoderLayerWeights, ...]:
     """Draw a stack of encoder layers, each of its own."""
     return tuple(encoder_layer(d_model, d_ff, 10 * seed + index) for index in range(count))
 
 
-def decoder_layers(count: int, d_model: int, d_ff: int, seed: int = 0) -> tuple[DecoderLayerWeights, ...]:
+def decoder_layers(
+    count: int, d_model: int, d_ff: int, seed: int = 0
+) -> tuple[DecoderLayerWeights, ...]:
     """Draw a stack of decoder layers, each of its own."""
     return tuple(decoder_layer(d_model, d_ff, 10 * seed + index) for index in range(count))
 
 
-def output_projection(vocab_size: int, d_model: int, *, bias: bool = True, seed: int = 0) -> LinearWeights:
+def output_projection(
+    vocab_size: int, d_model: int, *, bias: bool = True, seed: int = 0
+) -> LinearWeights:
     """Draw an output projection."""
     return _Pen(seed).linear(vocab_size, d_model, bias=bias)
 
@@ -115,4 +126,6 @@ def cast(weights: Any, dtype: torch.dtype) -> Any:
 
 def trainable(weights: Any) -> Any:
     """Copy weights so that every tensor is a leaf that takes a gradient; tied tensors stay tied."""
-    return rebuild(weights, lambda leaf: leaf.detach().clone().requires_grad_() if is_tensor(leaf) else leaf)
+    return rebuild(
+        weights, lambda leaf: leaf.detach().clone().requires_grad_() if is_tensor(leaf) else leaf
+    )

@@ -55,7 +55,9 @@ class Exam:
         self.world.load()
         declared = declarations(step.spec)
         changes = frozenset(declared.get("CHANGES", ()))
-        self.guard = Guard(step.tag, reference_function(house, step), tokens_for(step, house), changes)
+        self.guard = Guard(
+            step.tag, reference_function(house, step), tokens_for(step, house), changes
+        )
         if self.world.target is not None:
             self.guard.function = self.world.target
 
@@ -195,7 +197,9 @@ def same_red(one: Red | None, other: Red | None) -> bool:
     """Say whether two failures are the same: one check, one answer."""
     if one is None or other is None:
         return one is other
-    return one.kind == other.kind and one.state == other.state and _same_answer(one.yours, other.yours)
+    return (
+        one.kind == other.kind and one.state == other.state and _same_answer(one.yours, other.yours)
+    )
 
 
 def _same_answer(one: Any, other: Any) -> bool:
@@ -259,4 +263,3 @@ def stub_reds(exam: Exam) -> list[Red | None]:
         raise NotImplementedError(f"step {exam.step.tag}: write {exam.step.name}")
 
     return [exam.attempt(stub, case) for case in exam.cases]
-

@@ -64,5 +64,7 @@ def labelled(rows: list[tuple[str, str]]) -> list[str]:
 
 def brief(red: Red) -> str:
     """Tell a failure in one line."""
-    said = [f"{label} {text}" for label, text in red.rows if label in ("raised", "yours", "expected")]
+    said = [
+        f"{label} {text}" for label, text in red.rows if label in ("raised", "yours", "expected")
+    ]
     return red.sentence or ", ".join(said) or red.kind

@@ -82,5 +82,8 @@ def _assert_tensor_form(answer: Any, model: Any, names: list[str], path: str) ->
             if model.requires_grad
             else "The result asks for a gradient that nothing needs."
         )
-        mine, wanted = f"requires_grad {answer.requires_grad}", f"requires_grad {model.requires_grad}"
+        mine, wanted = (
+            f"requires_grad {answer.requires_grad}",
+            f"requires_grad {model.requires_grad}",
+        )
         raise _form("gradient", mine, wanted, path, answer, sentence)

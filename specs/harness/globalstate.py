@@ -47,8 +47,9 @@ def _write_dict(target: Any) -> Callable[[dict[Any, Any]], None]:
 
 
 def _same_entries(before: dict[Any, Any], after: dict[Any, Any]) -> bool:
-    return before.keys() == after.keys() and all(value is after[key] for key, value in before.items())
-
+    return before.keys() == after.keys() and all(
+        value is after[key] for key, value in before.items()
+    )
 
 
 def _built_ins() -> dict[str, Any]:

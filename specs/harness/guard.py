@@ -15,6 +15,7 @@ from specs.harness.failure import Red
 from specs.harness.forms import assert_form, shape_names
 from specs.harness.values import NotCopyable, containers, copy, is_tensor, leaves, tensors
 
+
 @dataclass
 class Call:
     """One call of the function under test: its arguments, by name, as they were before."""
@@ -79,7 +80,11 @@ class Guard:
         if changed:
             before.put_back(changed)
             what = " and ".join(sorted(changed))
-            raise Red("global state", f"It changed {what}. That is everybody's; it was put back.", yours=what)
+            raise Red(
+                "global state",
+                f"It changed {what}. That is everybody's; it was put back.",
+                yours=what,
+            )
         check.last_answer.append(answer)
         return answer
 
@@ -160,14 +165,25 @@ def _paths(facts: list[tuple[str, Any]], name: str) -> list[str]:
 
 
 def _changed(path: str) -> Red:
-    return Red("changed input", f"{path} was changed: what the caller hands over stays as it was.", yours=path)
+    return Red(
+        "changed input",
+        f"{path} was changed: what the caller hands over stays as it was.",
+        yours=path,
+    )
 
 
 def _fact(leaf: Any) -> Any:
     if not is_tensor(leaf):
         return leaf if isinstance(leaf, (int, float, str, bytes, bool, type(None))) else id(leaf)
     bits = leaf.detach().clone()
-    about = (leaf.shape, leaf.stride(), leaf.dtype, leaf.requires_grad, leaf.data_ptr(), id(leaf.grad))
+    about = (
+        leaf.shape,
+        leaf.stride(),
+        leaf.dtype,
+        leaf.requires_grad,
+        leaf.data_ptr(),
+        id(leaf.grad),
+    )
     return bits, about
 
 

@@ -60,7 +60,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if asked and is_spec and f"test_{asked[0]}_" not in collection_path.name else None
 
 
-def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+def pytest_pycollect_makemodule(
+    module_path: Path, parent: pytest.Collector
+) -> pytest.Module | None:
     step = parent.config.stash[DOJO].house.by_spec.get(module_path)
     if step is None:
         return None
@@ -185,6 +187,17 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, Any] 
 def pytest_collection_finish(session: pytest.Session) -> None:
     specs = [item.getparent(Spec) for item in session.items]
     session.config.stash[DOJO].choose(Counter(spec.step for spec in specs if spec is not None))
+
+
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """With ``--shapes``, show what flows through the step instead of testing it."""
+    if session.config.getoption("shapes") is None:
+        return None
+    from specs.harness.shapes import shapes
+
+    (exam,) = session.config.stash[DOJO].exams.values()
+    commands.write(shapes(exam, commands.width()))
+    return True
 
 
 class _Ear:

@@ -117,9 +117,7 @@ def agree(guard: Guard, answer: Any, wanted: Any) -> None:
     """Assert that an answer has the reference's form and values, exactly where they are no floats."""
     assert_form(answer, wanted, guard.names)
     for (_, mine), (_, theirs) in zip(leaves(answer), leaves(wanted), strict=True):
-        if is_tensor(theirs) and theirs.is_floating_point():
-            check.assert_close(mine, theirs, rtol=RTOL, atol=ATOL)
-        elif isinstance(theirs, float):
+        if (is_tensor(theirs) and theirs.is_floating_point()) or isinstance(theirs, float):
             check.assert_close(mine, theirs, rtol=RTOL, atol=ATOL)
         else:
             check.assert_equal(mine, theirs)
@@ -139,7 +137,9 @@ def _cotangents(answer: Any, transposed: bool) -> list[tuple[Tensor, Tensor]]:
 
 
 def _gradients(answer: Any, arguments: dict[str, Any], transposed: bool) -> dict[str, Tensor]:
-    named = {path: leaf for path, leaf in leaves(arguments) if is_tensor(leaf) and leaf.requires_grad}
+    named = {
+        path: leaf for path, leaf in leaves(arguments) if is_tensor(leaf) and leaf.requires_grad
+    }
     pairs = _cotangents(answer, transposed)
     if not pairs or not named:
         return {path: torch.zeros_like(leaf) for path, leaf in named.items()}
@@ -163,7 +163,9 @@ def _compare_gradients(
         found = _gradients(answer, mine, transposed)
     except RuntimeError as error:
         message = str(error).splitlines()[0]
-        raise Red("gradient", "No gradient can be sent back.", rows=[("raised", message)], yours=message) from error
+        raise Red(
+            "gradient", "No gradient can be sent back.", rows=[("raised", message)], yours=message
+        ) from error
     for path, gradient in found.items():
         try:
             check.assert_close(gradient, expected[path], rtol=RTOL, atol=ATOL)

@@ -14,7 +14,9 @@ from specs.harness.steps import House, Step
 def where_to_go(house: House, step: Step, package: Path, line: int | None) -> list[tuple[str, str]]:
     """What to read, edit and run next."""
     path = package / step.file
-    shown = path.relative_to(house.root).as_posix() if path.is_relative_to(house.root) else str(path)
+    shown = (
+        path.relative_to(house.root).as_posix() if path.is_relative_to(house.root) else str(path)
+    )
     return [
         ("lesson", f"pytest --lesson {step.number}"),
         ("edit", f"{shown}:{line}" if line else shown),
@@ -29,7 +31,9 @@ def not_started(house: House, step: Step, package: Path) -> Verdict:
     return Verdict(step.number, NOT_STARTED, "", [heading, *labelled(rows)], "")
 
 
-def broken(house: House, step: Step, package: Path, sentence: str, line: int | None = None) -> Verdict:
+def broken(
+    house: House, step: Step, package: Path, sentence: str, line: int | None = None
+) -> Verdict:
     """The verdict on a file that cannot be run, or a run that did not come back."""
     rows = [("broken", sentence), *where_to_go(house, step, package, line)]
     heading = f"{step.tag} {step.name}: broken"
@@ -67,7 +71,9 @@ def quoted(path: Path, line: int, house: House) -> str:
         code = path.read_text("utf-8", errors="replace").splitlines()[line - 1].strip()
     except (OSError, IndexError):
         code = ""
-    shown = path.relative_to(house.root).as_posix() if path.is_relative_to(house.root) else str(path)
+    shown = (
+        path.relative_to(house.root).as_posix() if path.is_relative_to(house.root) else str(path)
+    )
     return f"{shown}:{line}  {code}".rstrip()
 
 

@@ -30,7 +30,7 @@ class Dojo:
         self.whole: set[int] = set()  # the steps whose every test is run
         # Whoever lists tests or asks for one by name wants their real names, stubs or not.
         named = any("::" in str(arg) for arg in config.args)
-        self.names_wanted = named or bool(config.option.collectonly)
+        self.names_wanted = named or bool(config.option.collectonly or config.getoption("shapes"))
 
     @property
     def is_learner(self) -> bool:
@@ -72,7 +72,9 @@ def chosen_package(house: House, asked: str) -> Path:
         return house.reference
     folder = Path(asked).expanduser().resolve()
     if not folder.is_dir():
-        raise UserError(f"--impl {asked}: there is no such folder; give `kata`, `reference` or a kata's folder")
+        raise UserError(
+            f"--impl {asked}: there is no such folder; give `kata`, `reference` or a kata's folder"
+        )
     if not any((folder / f"{module}.py").is_file() for module in house.modules.values()):
         example = next(iter(house.modules.values()), "part01_tokens")
         raise UserError(f"--impl {asked}: no kata in that folder, it has no {example}.py")

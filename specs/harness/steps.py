@@ -61,7 +61,9 @@ class House:
     @cached_property
     def modules(self) -> dict[str, str]:
         """The reference's module of each part: ``{"part03": "part03_attention"}``."""
-        return {path.stem[:6]: path.stem for path in sorted(self.reference.glob("part[0-9][0-9]_*.py"))}
+        return {
+            path.stem[:6]: path.stem for path in sorted(self.reference.glob("part[0-9][0-9]_*.py"))
+        }
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
@@ -95,7 +97,9 @@ class House:
     def part_title(self, part: str) -> str:
         """The part's title, from the first line of its reference module's docstring."""
         module = self.modules.get(part)
-        first = (self.reference / f"{module}.py").read_text("utf-8").split("\n", 1)[0] if module else ""
+        first = (
+            (self.reference / f"{module}.py").read_text("utf-8").split("\n", 1)[0] if module else ""
+        )
         return first.strip('" .').partition("·")[2].strip() or part
 
     def find(self, asked: str) -> Step:
@@ -104,9 +108,13 @@ class House:
             if asked == step.name or (asked.isdecimal() and int(asked) == step.number):
                 return step
         if not self.steps:
-            raise UserError(f"no steps found under {self.root / 'specs'}: is this the kata's folder?")
+            raise UserError(
+                f"no steps found under {self.root / 'specs'}: is this the kata's folder?"
+            )
         known = f"{self.steps[0].tag} to {self.steps[-1].tag}"
-        raise UserError(f"there is no step {asked!r}: steps run from {known}, asked for as 22 or by name")
+        raise UserError(
+            f"there is no step {asked!r}: steps run from {known}, asked for as 22 or by name"
+        )
 
     def find_part(self, asked: str) -> str:
         """The part a person asked for, as ``part03``, ``3`` or its module's name."""

@@ -54,7 +54,9 @@ def remember(config: pytest.Config, dojo: Dojo, verdicts: dict[int, Verdict]) ->
     progress.save()
 
 
-def _show_board(config: pytest.Config, writer: Writer, dojo: Dojo, verdicts: dict[int, Verdict]) -> None:
+def _show_board(
+    config: pytest.Config, writer: Writer, dojo: Dojo, verdicts: dict[int, Verdict]
+) -> None:
     """After one part its steps, after several the parts."""
     house = dojo.house
     standing = standings(house, progress_of(config), dojo.package)
@@ -93,7 +95,8 @@ def _in_brief(writer: Writer, house: House, verdicts: list[Verdict]) -> None:
 
 def count_the_missing(session: pytest.Session, dojo: Dojo) -> None:
     """Let no step go by in silence: one that was to run and said nothing makes the run fail."""
-    if session.shouldstop or session.shouldfail or session.config.option.collectonly:
+    option = session.config.option
+    if session.shouldstop or session.shouldfail or option.collectonly or option.shapes:
         return
     heard = {verdict.step for verdict in dojo.verdicts}
     missing = [number for number in dojo.chosen if number not in heard]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-import symtable
 from collections.abc import Sequence
+from dis import get_instructions
+from types import CodeType
 
 from specs.harness.source import Source, place_of, quietly, split_lines
 
@@ -110,15 +111,15 @@ def _binds(text: str, name: str) -> bool:
     """Whether a piece of a module binds the name for the module, from however deep inside."""
     try:
         with quietly():
-            tables = [symtable.symtable(text, "<kata>", "exec")]
+            codes = [compile(text, "<kata>", "exec", dont_inherit=True)]
     except TROUBLE:
         return False  # only the compiler minds: a return outside a function, say
-    for table in tables:  # grows while it is walked
-        tables += table.get_children()
-        if name in table.get_identifiers():
-            symbol = table.lookup(name)
-            if (symbol.is_assigned() or symbol.is_imported()) and symbol.is_global():
-                return True
+    stores = {"STORE_NAME", "DELETE_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
+    for code in codes:  # grows while it is walked
+        codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+        if any(each.opname in stores and each.argval == name for each in get_instructions(code)):
+            return True
+        stores = {"STORE_GLOBAL", "DELETE_GLOBAL"}  # names of a class are its own
     return False
 
 

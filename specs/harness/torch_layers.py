@@ -24,7 +24,9 @@ from kata.weights import (
 State = dict[str, Tensor]
 
 
-def attend(x: Tensor, memory: Tensor, weights: AttentionWeights, num_heads: int, mask: Tensor) -> Tensor:
+def attend(
+    x: Tensor, memory: Tensor, weights: AttentionWeights, num_heads: int, mask: Tensor
+) -> Tensor:
     """The output of ``nn.MultiheadAttention``."""
     d_model = x.shape[-1]
     module = nn.MultiheadAttention(d_model, num_heads, batch_first=True, device="meta")
@@ -51,7 +53,9 @@ def linear(x: Tensor, weights: LinearWeights) -> Tensor:
     return nn.functional.linear(x.double(), weight, bias)
 
 
-def encode(x: Tensor, layers: Sequence[EncoderLayerWeights], num_heads: int, source_mask: Tensor) -> Tensor:
+def encode(
+    x: Tensor, layers: Sequence[EncoderLayerWeights], num_heads: int, source_mask: Tensor
+) -> Tensor:
     """The output of ``nn.TransformerEncoder``, made of post-norm layers and with ``norm=None``."""
     layer = nn.TransformerEncoderLayer(*_sizes(layers[0], num_heads), **POST_NORM)
     stack = nn.TransformerEncoder(layer, len(layers), norm=None, enable_nested_tensor=False)
@@ -73,13 +77,22 @@ def decode(
     _carry(stack, _stacked(_decoder_layer(weights) for weights in layers))
     hidden = _hidden(target_mask, x, x, num_heads)
     blank = ~source_mask[:, 0, 0]
-    return Tensor(stack(x.double(), memory.double(), tgt_mask=hidden, memory_key_padding_mask=blank))
+    return Tensor(
+        stack(x.double(), memory.double(), tgt_mask=hidden, memory_key_padding_mask=blank)
+    )
 
 
-POST_NORM: dict[str, Any] = {"dropout": 0.0, "batch_first": True, "norm_first": False, "device": "meta"}
+POST_NORM: dict[str, Any] = {
+    "dropout": 0.0,
+    "batch_first": True,
+    "norm_first": False,
+    "device": "meta",
+}
 
 
-def _sizes(layer: EncoderLayerWeights | DecoderLayerWeights, num_heads: int) -> tuple[int, int, int]:
+def _sizes(
+    layer: EncoderLayerWeights | DecoderLayerWeights, num_heads: int
+) -> tuple[int, int, int]:
     d_ff, d_model = layer.feed_forward.expand.weight.shape
     return d_model, num_heads, d_ff
 
@@ -90,7 +103,9 @@ def _hidden(mask: Tensor, x: Tensor, memory: Tensor, num_heads: int) -> Tensor:
 
 def _carry(module: nn.Module, state: State) -> None:
     """Give a module without numbers its weights, in float64."""
-    module.load_state_dict({name: part.detach().double() for name, part in state.items()}, assign=True)
+    module.load_state_dict(
+        {name: part.detach().double() for name, part in state.items()}, assign=True
+    )
 
 
 def _under(prefix: str, state: State) -> State:
@@ -116,7 +131,9 @@ def _norm(weights: LayerNormWeights) -> State:
 
 def _attention(weights: AttentionWeights) -> State:
     rows = [_linear(projection) for projection in weights[:3]]
-    packed = {f"in_proj_{part}": torch.cat([row[part] for row in rows]) for part in ("weight", "bias")}
+    packed = {
+        f"in_proj_{part}": torch.cat([row[part] for row in rows]) for part in ("weight", "bias")
+    }
     return packed | _under("out_proj", _linear(weights.output))
 
 

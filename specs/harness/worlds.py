@@ -77,14 +77,18 @@ class World:
             line = line_of(error, self.package)
             told = f"{type(error).__name__}: {error}".splitlines()[0]
             where = f" at {self.relative(self.path)}:{line[1]}" if line else ""
-            self.broken = Red("import", f"{self.step.file} cannot be loaded: {told}{where}", state=BROKEN)
+            self.broken = Red(
+                "import", f"{self.step.file} cannot be loaded: {told}{where}", state=BROKEN
+            )
         else:
             self._choose(vars(module))
         changed = set(before.put_back())
         if len(sys.modules) != libraries:
             changed -= globalstate.BY_IMPORTS
         for what in sorted(changed):
-            self.notes.append(f"{self.relative(self.path)} changes {what} when it is loaded; put back")
+            self.notes.append(
+                f"{self.relative(self.path)} changes {what} when it is loaded; put back"
+            )
 
     def _located(self, red: Red) -> str:
         line = line_of(red, self.package)
@@ -99,7 +103,9 @@ class World:
             self.broken = Red("missing", f"{path} has no {self.step.name}: {again}", state=BROKEN)
         elif not callable(found):
             kind = type(found).__name__
-            self.broken = Red("missing", f"{self.step.name} is a {kind}, not a function.", state=BROKEN)
+            self.broken = Red(
+                "missing", f"{self.step.name} is a {kind}, not a function.", state=BROKEN
+            )
         else:
             self.target = found
 
@@ -110,7 +116,11 @@ class World:
 
     def relative(self, path: Path) -> str:
         """A path as messages show it."""
-        return path.relative_to(self.house.root).as_posix() if path.is_relative_to(self.house.root) else str(path)
+        return (
+            path.relative_to(self.house.root).as_posix()
+            if path.is_relative_to(self.house.root)
+            else str(path)
+        )
 
     def call_target(self, *args: Any, **kwargs: Any) -> Any:
         """Call the learner's function from inside a stand-in."""
@@ -150,7 +160,9 @@ def _standin_code(path: Path, step: Step) -> CodeType:
     left_out = step.name if path.stem == step.module else ""
     if (path, left_out) not in _trees:
         tree = ast.parse(path.read_bytes())
-        tree.body = [node for node in tree.body if getattr(node, "name", None) != left_out or not left_out]
+        tree.body = [
+            node for node in tree.body if getattr(node, "name", None) != left_out or not left_out
+        ]
         # No path: neither `inspect` nor a traceback leads to the answer.
         _trees[path, left_out] = compile(tree, f"<the kata's own {path.stem}>", "exec")
     return _trees[path, left_out]
@@ -176,7 +188,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         if world.own or not name.startswith("kata.") or stem not in world.house.modules.values():
             return None
         loader = _OwnPart(world) if stem == world.step.module else _OtherPart(world, stem)
-        return importlib.util.spec_from_loader(name, loader, origin=str(world.package / f"{stem}.py"))
+        return importlib.util.spec_from_loader(
+            name, loader, origin=str(world.package / f"{stem}.py")
+        )
 
 
 FINDER = _Finder()
@@ -279,7 +293,9 @@ def _public(names: dict[str, Any], world: World) -> dict[str, Any]:
     return {
         name: value
         for name, value in names.items()
-        if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == stem
+        if not name.startswith("_")
+        and callable(value)
+        and getattr(value, "__module__", None) == stem
     }
 
 
@@ -298,7 +314,9 @@ def _strip(body: list[ast.stmt], others: set[str]) -> list[ast.stmt]:
             continue
         for field in ("body", "orelse", "finalbody"):
             inner = getattr(node, field, None)
-            if inner and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if inner and not isinstance(
+                node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+            ):
                 stripped = _strip(inner, others)
                 setattr(node, field, stripped or [ast.copy_location(ast.Pass(), node)])
         for handler in getattr(node, "handlers", []):
@@ -328,9 +346,15 @@ def _may_bind(node: ast.stmt, others: set[str]) -> bool:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, (ast.Store, ast.Del)) and inner.id in others:
+        if (
+            isinstance(inner, ast.Name)
+            and isinstance(inner.ctx, (ast.Store, ast.Del))
+            and inner.id in others
+        ):
             return True
-        if isinstance(inner, ast.alias) and (inner.name == "*" or (inner.asname or inner.name) in others):
+        if isinstance(inner, ast.alias) and (
+            inner.name == "*" or (inner.asname or inner.name) in others
+        ):
             return True
         if getattr(inner, "name", None) in others and not isinstance(inner, ast.alias):
             return True
