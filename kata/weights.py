@@ -108,3 +108,60 @@ class Hypothesis(NamedTuple):
 
     token_ids: tuple[int, ...]
     log_prob: float
+
+
+class OnlineSoftmax(NamedTuple):
+    """What a softmax remembers between two blocks of keys: enough to go on, or to finish."""
+
+    row_max: Float[Tensor, "... queries"]
+    row_sum: Float[Tensor, "... queries"]
+    accumulator: Float[Tensor, "... queries d_v"]
+
+
+class GatedFeedForwardWeights(NamedTuple):
+    """The three layers of a gated network: the gate, what it lets through, and the way back."""
+
+    gate: LinearWeights
+    up: LinearWeights
+    down: LinearWeights
+
+
+class DecoderOnlyLayerWeights(NamedTuple):
+    """One decoder-only layer: attention and gated network, each behind a norm that is a gain alone.
+
+    With fewer key and value heads than query heads, the key and value projections are narrower.
+    """
+
+    attention_norm: Float[Tensor, "d_model"]
+    attention: AttentionWeights
+    feed_forward_norm: Float[Tensor, "d_model"]
+    feed_forward: GatedFeedForwardWeights
+
+
+class DecoderOnlyWeights(NamedTuple):
+    """The whole decoder-only model: the table words come in and leave by, layers, a last norm."""
+
+    token_embedding: Float[Tensor, "vocab d_model"]
+    layers: tuple[DecoderOnlyLayerWeights, ...]
+    final_norm: Float[Tensor, "d_model"]
+
+
+class DecoderOnlyConfig(NamedTuple):
+    """The settings of ``TransformerConfig``, and three more.
+
+    The functions of part 13 drop nothing, whatever ``dropout_rate`` says.
+    """
+
+    vocab_size: int
+    d_model: int
+    num_heads: int
+    d_ff: int
+    num_layers: int
+    max_length: int
+    dropout_rate: float
+    pad_id: int
+    start_id: int
+    end_id: int
+    num_kv_heads: int
+    rope_base: float = 10000.0
+    norm_eps: float = 1e-6

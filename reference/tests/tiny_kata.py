@@ -1,10 +1,18 @@
-"""A kata of two parts and six steps, small enough to attack: in this process, or in one of its own."""
+"""A kata of two parts and six steps, small enough to attack, in this process or another one."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from shutil import copytree
 from textwrap import dedent
+
+import pytest
 
 from specs.harness.exam import Case, Exam
 from specs.harness.failure import Red, Verdict
@@ -13,6 +21,7 @@ from specs.harness.steps import House
 from specs.harness.stubs import make_stubs
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+COUNTS, MIXING = "part01_counts.py", "part02_mixing.py"
 
 FILES = {
     "reference/part01_counts.py": '''\
@@ -58,7 +67,9 @@ FILES = {
             return soften(scores) @ values
 
 
-        def amplify(values: Float[Tensor, "keys width"], number: int) -> Float[Tensor, "keys width"]:
+        def amplify(
+            values: Float[Tensor, "keys width"], number: int
+        ) -> Float[Tensor, "keys width"]:
             """Make values twice a number louder."""
             return values * double(number)
         ''',
@@ -132,10 +143,9 @@ FILES = {
     "pyproject.toml": """\
         [tool.pytest.ini_options]
         testpaths = ["specs"]
-        addopts = ["-q", "-pno:jaxtyping", "--import-mode=importlib"]
+        addopts = ["--import-mode=importlib"]
         """,
 }
-MODULES = ("part01_counts", "part02_mixing")
 
 
 def build(root: Path) -> House:
@@ -146,16 +156,38 @@ def build(root: Path) -> House:
         path.write_text(dedent(text), "utf-8")
     house = House(root)
     house.kata.mkdir()
-    for module in MODULES:
-        text = (house.reference / f"{module}.py").read_text("utf-8")
-        stubs = make_stubs(text, house.in_module(module))
-        (house.kata / f"{module}.py").write_text(stubs, "utf-8")
+    for file in (COUNTS, MIXING):
+        text = (house.reference / file).read_text("utf-8")
+        stubs = make_stubs(text, house.in_module(Path(file).stem))
+        (house.kata / file).write_text(stubs, "utf-8")
     return house
 
 
-def examine(house: House, package: Path, number: int, own: bool = False) -> Verdict:
-    """The verdict on one step of a kata, reached in this process: its first red test, or green."""
-    step = next(step for step in house.steps if step.number == number)
+Files = Mapping[str, str | bytes | None]
+
+
+def write(folder: Path, files: Files) -> None:
+    """Write the learner's files; None takes one away."""
+    for name, content in files.items():
+        path = folder / name
+        if content is None:
+            path.unlink()
+        elif isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            path.write_text(dedent(content), "utf-8")
+
+
+def examine(
+    house: House, package: Path, number: int, files: Files, own: bool = False
+) -> Verdict:
+    """The verdict on one step of a kata with these files, reached in this process.
+
+    It is the step's first red test, or green.
+    """
+    copytree(house.kata, package)
+    write(package, files)
+    step = house.find(str(number))
     exam = Exam(house, package, step, own)
     with exam.spec_import():
         spec = spec_from_file_location(f"spec_{step.tag}", step.spec)
@@ -171,3 +203,50 @@ def examine(house: House, package: Path, number: int, own: bool = False) -> Verd
         except Red as red:
             return verdict_on(exam, case, red, exam.looks_like(case, red))
     return Verdict(number, "green")
+
+
+def cases(table: Mapping[str, object]) -> pytest.MarkDecorator:
+    """One test for each row of a table, named by it."""
+    rows = [row if isinstance(row, tuple) else (row,) for row in table.values()]
+    names = ("code", "says") if len(rows[0]) > 1 else ("code",)
+    return pytest.mark.parametrize(
+        names, [pytest.param(*row, id=name) for name, row in zip(table, rows, strict=True)]
+    )
+
+
+def told(verdict: Verdict) -> str:
+    """What a verdict says, in one line."""
+    return " ".join(" ".join(verdict.lines).split())
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run of pytest ended, and what it printed."""
+
+    status: int
+    output: str
+    errors: str
+
+
+def run_pytest(
+    house: House, *args: str, folder: str = ".", plugins: tuple[str, ...] = ()
+) -> Ended:
+    """Run pytest on the tiny kata, in a process of its own, with a second's patience."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(REPOSITORY),
+        "DOJO_TIME_LIMIT": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTEST_ADDOPTS": " ".join(f"-p {plugin}" for plugin in plugins),
+        "COLUMNS": "100",
+    }
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", *args],
+        cwd=house.root / folder,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    return Ended(ended.returncode, ended.stdout, ended.stderr)

@@ -6,17 +6,29 @@ Nothing here imports torch by itself, so that steps without tensors stay quick.
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from specs.harness.failure import Red
-from specs.harness.values import is_tensor, show
+from specs.harness.failure import Red, in_one_line, message_of
+from specs.harness.values import (
+    HOLDS_ITSELF,
+    holds_itself,
+    is_tensor,
+    kind_of,
+    leaves,
+    parts,
+    show,
+    tensors,
+)
 
 SHOWN_WHOLE = 16  # values; of more, only the first that differs is shown
+LONGEST = 200  # letters of one side
 
-# By the answer's dtype: a few units in its last place, summed over the few values a spec works with.
+# By the answer's dtype: a few units in its last place, summed over a spec's few values.
 TOLERANCE = {
     "float64": (1e-10, 1e-12),
     "float32": (1e-5, 1e-6),
@@ -30,34 +42,16 @@ last_answer: list[Any] = []  # what the function under test gave last, for `reje
 def assert_close(
     answer: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None
 ) -> None:
-    """Assert that numbers agree within the answer's precision; NaN agrees only with NaN."""
-    if is_tensor(answer) or is_tensor(expected):
-        _assert_tensor_close(answer, expected, rtol, atol)
-        return
-    if isinstance(answer, (list, tuple)) and isinstance(expected, (list, tuple)):
-        if len(answer) != len(expected):
-            raise _difference(answer, expected, f"{len(answer)} entries, not {len(expected)}")
-        for mine, wanted in zip(answer, expected, strict=True):
-            assert_close(mine, wanted, rtol=rtol, atol=atol)
-        return
-    default_rtol, default_atol = TOLERANCE["float64"]
-    if not _is_number(answer) or not _numbers_close(
-        answer,
-        expected,
-        default_rtol if rtol is None else rtol,
-        default_atol if atol is None else atol,
-    ):
-        raise _difference(answer, expected, None)
+    """Assert that floats agree within the answer's precision, and all else exactly.
+
+    NaN agrees with NaN only. A list may stand for a tuple, and 3.0 for 3, but not 3 for 3.0.
+    """
+    _compare(answer, expected, _Close(rtol, atol))
 
 
 def assert_equal(answer: Any, expected: Any) -> None:
     """Assert that two values are the same, in type, order and every entry."""
-    if is_tensor(answer) or is_tensor(expected):
-        _assert_tensor_equal(answer, expected)
-        return
-    place = _first_difference(answer, expected)
-    if place is not None:
-        raise _difference(answer, expected, place or None)
+    _compare(answer, expected, _Equal())
 
 
 @contextmanager
@@ -68,148 +62,222 @@ def rejects(error: type[Exception], naming: object = ()) -> Iterator[None]:
     last_answer.clear()
     try:
         yield
-    except error as raised:
-        missing = [str(name) for name in names if str(name) not in str(raised)]
-        if missing:
-            message = f"{type(raised).__name__}: {raised}"
-            raise Red(
-                "message",
-                "The error does not say what was wrong.",
-                rows=[("yours", message), ("expected", wanted)],
-                yours=message,
-            ) from None
     except Red:
         raise
+    except error as raised:
+        if not all(_names(message_of(raised), name) for name in names):
+            rows = [("yours", in_one_line(raised)), ("expected", wanted)]
+            sentence = "The error does not say what was wrong."
+            raise Red("message", sentence, rows=rows, yours=in_one_line(raised)) from None
     except Exception as raised:
-        message = f"raised {type(raised).__name__}: {_first_line(raised)}"
-        raise Red(
-            "error", rows=[("yours", message), ("expected", f"raise {wanted}")], yours=message
-        ) from raised
+        message = f"raised {in_one_line(raised)}"
+        rows = [("yours", message), ("expected", f"raise {wanted}")]
+        raise Red("error", rows=rows, yours=message) from raised
     else:
         answer = last_answer[-1] if last_answer else None
-        raise Red(
-            "no error",
-            rows=[("yours", f"returned {_short(answer)}"), ("expected", f"raise {wanted}")],
-            yours=answer,
-        )
+        rows = [("yours", f"returned {_short(answer)}"), ("expected", f"raise {wanted}")]
+        raise Red("no error", rows=rows, yours=answer)
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [""])[0]
+def _names(message: str, name: object) -> bool:
+    """Say whether a message names a value; a number must stand alone: 13 and 3.5 do not name 3."""
+    if isinstance(name, (int, float)):
+        return re.search(rf"(?<!\d)(?<!\d\.){re.escape(str(name))}(?!\.?\d)", message) is not None
+    return str(name) in message
 
 
-def _short(answer: Any) -> str:
-    text = show(answer)
-    return text if len(text) <= 100 else f"{text[:97]}..."
+def _short(answer: Any, digits: int = 4) -> str:
+    text = show(answer, digits)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+class _Rule(Protocol):
+    """When two leaves count as the same."""
+
+    strict: bool  # whether a list may not stand for a tuple, nor 3.0 for 3
+
+    def numbers(self, mine: float, wanted: float) -> bool:
+        """Compare two numbers."""
+
+    def tensors(self, mine: Any, wanted: Any) -> Any:
+        """Compare two tensors of one shape, place by place."""
 
 
-def _numbers_close(answer: float, expected: float, rtol: float, atol: float) -> bool:
-    if math.isnan(answer) or math.isnan(expected):
-        return math.isnan(answer) and math.isnan(expected)
-    return answer == expected or abs(answer - expected) <= atol + rtol * abs(expected)
+@dataclass
+class _Close:
+    rtol: float | None
+    atol: float | None
+    strict = False
+
+    def _tolerance(self, dtype: str) -> tuple[float, float]:
+        rtol, atol = TOLERANCE.get(dtype, (0.0, 0.0))
+        return rtol if self.rtol is None else self.rtol, atol if self.atol is None else self.atol
+
+    def numbers(self, mine: float, wanted: float) -> bool:
+        if mine == wanted or (mine != mine and wanted != wanted):
+            return True
+        if isinstance(mine, int) or not (math.isfinite(mine) and math.isfinite(wanted)):
+            return False
+        rtol, atol = self._tolerance("float64")
+        return abs(mine - wanted) <= atol + rtol * abs(wanted)
+
+    def tensors(self, mine: Any, wanted: Any) -> Any:
+        torch = sys.modules["torch"]
+        if _family(mine) in ("bool", "int"):
+            return mine == wanted
+        wide = torch.complex128 if mine.is_complex() else torch.float64
+        rtol, atol = self._tolerance(str(mine.dtype).removeprefix("torch."))
+        return torch.isclose(mine.to(wide), wanted.to(wide), rtol=rtol, atol=atol, equal_nan=True)
 
 
-def _first_difference(answer: Any, expected: Any, path: str = "") -> str | None:
-    """Say where two plain values part: None where they do not, "" for the values themselves."""
-    if type(answer) is not type(expected):
-        return path or f"a {type(answer).__name__}, not a {type(expected).__name__}"
-    if isinstance(expected, dict):
-        return _first_difference(list(answer.items()), list(expected.items()), path)
-    if isinstance(expected, (list, tuple)):
-        for index, (mine, wanted) in enumerate(zip(answer, expected, strict=False)):
-            inner = _first_difference(mine, wanted, f"{path}[{index}]")
-            if inner is not None:
-                return inner
-        if len(answer) != len(expected):
-            return f"{len(answer)} entries, not {len(expected)}" + (f", at {path}" if path else "")
-        return None
-    return None if answer == expected or answer is expected else path
+class _Equal:
+    strict = True
+
+    def numbers(self, mine: float, wanted: float) -> bool:
+        return mine == wanted or (mine != mine and wanted != wanted)
+
+    def tensors(self, mine: Any, wanted: Any) -> Any:
+        return (mine == wanted) | ((mine != mine) & (wanted != wanted))
 
 
-def _difference(answer: Any, expected: Any, place: str | None) -> Red:
-    mine, wanted = _tell_apart(answer, expected)
-    rows = [("yours", mine), ("expected", wanted)]
-    if place:
-        rows.append(("differ", f"first at {place}" if place.startswith("[") else place))
-    return Red("values", rows=rows, yours=answer)
+@dataclass
+class _Parted(Exception):  # noqa: N818  # where two values part company
+    path: str
+    mine: Any
+    wanted: Any
+    how: str = ""  # where seeing both does not say it
+    kind: str = "values"
+    rows: list[tuple[str, str]] = field(default_factory=list)  # of a tensor
 
 
-def _tell_apart(answer: Any, expected: Any) -> tuple[str, str]:
-    """Show both with as many digits as it takes to see a difference."""
-    for digits in (4, 6, 9, 17):
-        mine, wanted = show(answer, digits), show(expected, digits)
-        if mine != wanted:
-            break
-    if mine == wanted and type(answer) is not type(expected):
-        return f"{mine} ({type(answer).__name__})", f"{wanted} ({type(expected).__name__})"
-    return mine, wanted
+def _compare(answer: Any, expected: Any, rule: _Rule) -> None:
+    if holds_itself(answer):
+        raise Red("values", HOLDS_ITSELF, yours=HOLDS_ITSELF)
+    try:
+        _walk(answer, expected, rule, "")
+    except _Parted as parted:
+        where = [("where", parted.path.removeprefix("."))] if parted.path else []
+        rows = [*parted.rows, *where] if parted.rows else _rows(answer, expected, parted)
+        raise Red(parted.kind, rows=rows, yours=answer) from None
 
 
-def _sides(answer: Any, expected: Any, dtype: Any) -> Any:
-    """Return what is expected as a tensor; an answer that is none is wrong already."""
-    if not is_tensor(answer):
-        raise _difference(answer, expected, f"a {type(answer).__name__}, not a tensor")
-    if is_tensor(expected):
-        return expected.detach()
-    return sys.modules["torch"].tensor(expected, dtype=dtype)
-
-
-def _same_shape(answer: Any, expected: Any) -> None:
-    if answer.shape != expected.shape:
-        mine, wanted = tuple(answer.shape), tuple(expected.shape)
-        raise Red(
-            "shape",
-            rows=[("yours", f"shape {mine}"), ("expected", f"shape {wanted}")],
-            yours=answer,
-        )
-
-
-def _assert_tensor_close(
-    answer: Any, expected: Any, rtol: float | None, atol: float | None
-) -> None:
-    torch = sys.modules["torch"]
-    expected = _sides(answer, expected, torch.float64)
-    answer = answer.detach()
-    _same_shape(answer, expected)
-    name = str(answer.dtype).removeprefix("torch.")
-    default_rtol, default_atol = TOLERANCE.get(name, (0.0, 0.0))
-    close = torch.isclose(
-        answer.double(),
-        expected.double(),
-        rtol=default_rtol if rtol is None else rtol,
-        atol=default_atol if atol is None else atol,
-        equal_nan=True,
-    )
-    _raise_where(~close, answer, expected)
-
-
-def _assert_tensor_equal(answer: Any, expected: Any) -> None:
-    expected = _sides(answer, expected, getattr(answer, "dtype", None))
-    answer = answer.detach()
-    _same_shape(answer, expected)
-    if answer.dtype != expected.dtype:
-        rows = [("yours", f"{answer.dtype}"), ("expected", f"{expected.dtype}")]
-        raise Red("dtype", rows=rows, yours=answer)
-    same = (answer == expected) | ((answer != answer) & (expected != expected))
-    _raise_where(~same, answer, expected)
-
-
-def _raise_where(differs: Any, answer: Any, expected: Any) -> None:
-    torch = sys.modules["torch"]
-    count = int(differs.sum())
-    if not count:
+def _walk(mine: Any, wanted: Any, rule: _Rule, path: str) -> None:
+    """Compare two values part by part, and raise where they part."""
+    if is_tensor(mine) or is_tensor(wanted):
+        _walk_tensor(mine, wanted, rule, path)
         return
-    first = tuple(torch.nonzero(differs)[0].tolist()) if differs.dim() else ()
-    whole = answer.numel() <= SHOWN_WHOLE
-    mine, wanted = _tell_apart(
-        answer if whole else answer[first], expected if whole else expected[first]
-    )
-    at = f" at {list(first)}" if first else ""
-    rows = [("yours", mine if whole else f"{mine}{at}"), ("expected", wanted)]
-    if answer.numel() > 1:
-        rows.append(("differ", f"{count} of {answer.numel()} values, the first{at}"))
-    raise Red("values", rows=rows, yours=answer)
+    ours, theirs = parts(mine), parts(wanted)
+    if not _same_type(mine, wanted, rule.strict):
+        raise _Parted(path, mine, wanted, f"{kind_of(mine)}, not {kind_of(wanted)}")
+    if ours is None or theirs is None:
+        number = isinstance(wanted, (int, float))
+        if not (rule.numbers(mine, wanted) if number else mine == wanted):
+            raise _Parted(path, mine, wanted)
+    elif isinstance(wanted, dict):
+        _walk_dict(mine, wanted, rule, path)
+    else:
+        for (way, part), (_, model) in zip(ours, theirs, strict=False):
+            _walk(part, model, rule, path + way)
+        if len(ours) != len(theirs):
+            raise _Parted(path, mine, wanted, f"{len(ours)} entries, not {len(theirs)}")
+
+
+def _same_type(mine: Any, wanted: Any, strict: bool) -> bool:
+    if type(mine) is type(wanted):
+        return True
+    both = (mine, wanted)
+    rows = all(isinstance(side, (list, tuple)) for side in both)
+    return not strict and (rows or (isinstance(mine, float) and type(wanted) is int))
+
+
+def _walk_dict(mine: Any, wanted: Any, rule: _Rule, path: str) -> None:
+    for key, model in wanted.items():
+        if key not in mine:
+            raise _Parted(path, mine, wanted, f"{key!r} is missing")
+        _walk(mine[key], model, rule, f"{path}[{key!r}]")
+    for key in mine:
+        if key not in wanted:
+            raise _Parted(path, mine, wanted, f"{key!r} is one too many")
+    if list(mine) != list(wanted):
+        raise _Parted(path, mine, wanted, "the same entries in another order")
+    for key, model in zip(mine, wanted, strict=True):
+        if type(key) is not type(model):  # 1, 1.0 and True find the same entry
+            raise _Parted(path, mine, wanted, f"a key is {kind_of(key)}, not {kind_of(model)}")
+
+
+def _rows(answer: Any, expected: Any, parted: _Parted) -> list[tuple[str, str]]:
+    """Show both sides, of long ones only the parts that differ, and say where."""
+    whole = max(_size(answer), _size(expected)) <= SHOWN_WHOLE
+    mine, wanted = (answer, expected) if whole else (parted.mine, parted.wanted)
+    digits = _digits(parted.mine, parted.wanted)
+    at = f" at {parted.path.removeprefix('.')}" if parted.path else ""
+    ours, theirs = _short(mine, digits), _short(wanted, digits)
+    rows = [("yours", ours if whole else ours + at), ("expected", theirs)]
+    told = ": ".join(filter(None, [f"first{at}" if at and whole else "", parted.how]))
+    return rows + ([("differ", told)] if told else [])
+
+
+def _size(value: Any) -> int:
+    return sum(leaf.numel() if is_tensor(leaf) else 1 for _, leaf in leaves(value))
+
+
+def _digits(mine: Any, wanted: Any) -> int:
+    """How many digits it takes to see a difference."""
+    enough = (digits for digits in (4, 6, 9) if show(mine, digits) != show(wanted, digits))
+    return next(enough, 17)
+
+
+def _family(tensor: Any) -> str:
+    """Whether a tensor holds truth values, whole numbers, floats or complex numbers."""
+    if tensor.is_floating_point() or tensor.is_complex():
+        return "float" if tensor.is_floating_point() else "complex"
+    return "bool" if str(tensor.dtype) == "torch.bool" else "int"
+
+
+def _walk_tensor(mine: Any, wanted: Any, rule: _Rule, path: str) -> None:
+    if not is_tensor(mine) or (not is_tensor(wanted) and tensors(wanted)):
+        raise _Parted(path, mine, wanted, f"{kind_of(mine)}, not {kind_of(wanted)}")
+    model = wanted.detach() if is_tensor(wanted) else _as_tensor(wanted, mine, rule)
+    mine = mine.detach()
+    if mine.shape != model.shape:
+        ours, theirs = tuple(mine.shape), tuple(model.shape)
+        rows = [("yours", f"shape {ours}"), ("expected", f"shape {theirs}")]
+        raise _Parted(path, mine, model, kind="shape", rows=rows)
+    if not _same_dtype(mine, model, rule.strict, is_tensor(wanted)):
+        rows = [("yours", str(mine.dtype)), ("expected", str(model.dtype))]
+        raise _Parted(path, mine, model, kind="dtype", rows=rows)
+    differs = ~rule.tensors(mine, model)
+    if differs.any():
+        raise _Parted(path, mine, model, rows=_tensor_rows(differs, mine, model))
+
+
+def _same_dtype(mine: Any, model: Any, strict: bool, exact: bool) -> bool:
+    """Nested lists and close comparisons ask for the kind of number only."""
+    if strict and exact:
+        return bool(mine.dtype == model.dtype)
+    ours, theirs = _family(mine), _family(model)
+    lenient = not strict and (ours, theirs) == ("float", "int")
+    return ours == theirs or lenient or not (exact or mine.numel())  # [] has no kind
+
+
+def _as_tensor(wanted: Any, mine: Any, rule: _Rule) -> Any:
+    """What is expected as nested lists, as a tensor; floats as precise as it takes."""
+    torch = sys.modules["torch"]
+    model = torch.tensor(wanted)
+    if not model.is_floating_point():
+        return model
+    exact = rule.strict and mine.is_floating_point()
+    return torch.tensor(wanted, dtype=mine.dtype if exact else torch.float64)
+
+
+def _tensor_rows(differs: Any, mine: Any, wanted: Any) -> list[tuple[str, str]]:
+    place = tuple(differs.nonzero()[0].tolist())  # () for a single number
+    digits = _digits(mine[place], wanted[place])
+    whole = mine.numel() <= SHOWN_WHOLE
+    sides = (mine, wanted) if whole else (mine[place], wanted[place])
+    ours, theirs = (show(side, digits) for side in sides)
+    at = f" at {list(place)}" if place else ""
+    rows = [("yours", ours if whole else ours + at), ("expected", theirs)]
+    if mine.numel() > 1:
+        rows.append(("differ", f"{int(differs.sum())} of {mine.numel()} values, the first{at}"))
+    return rows

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from _pytest.config import create_terminal_writer
 
-from specs.harness import lessons, supervisor
+from specs.harness import capstone, lessons, supervisor
 from specs.harness.board import board
 from specs.harness.progress import GREEN, standings
 from specs.harness.reset import reset
@@ -17,37 +18,40 @@ from specs.harness.session import chosen_package, progress_of
 from specs.harness.solution import solution
 from specs.harness.steps import House
 
-STEP = "N"
-
-
 def add_options(parser: pytest.Parser) -> None:
     """Declare the kata's options."""
     kata = parser.getgroup("kata", "the Transformer kata")
     kata.addoption("--board", action="store_true", help="show your progress and the next step")
-    kata.addoption("--lesson", metavar=STEP, help="read the lesson of step N")
-    kata.addoption("--hint", metavar=STEP, help="get one more hint for step N")
+    for name, text in {
+        "lesson": "read the lesson of step N",
+        "hint": "get one more hint for step N",
+        "solution": "see the answer to step N, once yours is green or the hints are used up",
+        "shapes": "see the tensor shapes in every call inside step N",
+    }.items():
+        kata.addoption(f"--{name}", metavar="N", help=text)
     kata.addoption(
-        "--solution",
-        metavar=STEP,
-        help="see the reference's step N, once yours is green or the hints are used up",
+        "--reset", metavar="N|partNN", help="put a stub back; what you wrote is kept in a copy"
     )
-    kata.addoption(
-        "--reset",
-        metavar="N|partNN",
-        help="put a stub back; what you wrote is kept in a dated copy",
-    )
-    kata.addoption("--shapes", metavar=STEP, help="see the tensor shapes in every call inside step N")
     kata.addoption("--watch", action="store_true", help="run again whenever a file is saved")
+    kata.addoption("--own", action="store_true", help="use your own steps throughout")
     kata.addoption(
-        "--own", action="store_true", help="use your own steps throughout, not the reference's"
+        "--impl",
+        default="kata",
+        metavar="FOLDER",
+        help="whose functions `kata` means: kata, reference or a folder",
     )
-    kata.addoption("--impl", default="kata", metavar="FOLDER", help="whose functions `kata` means: kata, reference or a folder")  # fmt: skip
+    kata.addoption(
+        "--corpus", metavar="FOLDER", help="with specs/capstone: learn to translate this corpus"
+    )
+    kata.addoption(
+        "--steps", type=int, default=1941, metavar="N", help="with --corpus: training steps"
+    )
 
 
 def answer(config: pytest.Config) -> int | None:
     """Answer a request that needs no run of the specs; None where there is none."""
     house = House(config.rootpath)
-    chosen_package(house, config.getoption("impl"))
+    package = chosen_package(house, config.getoption("impl"))
     acts: dict[str, Callable[[House, pytest.Config, str], str]] = {
         "lesson": _lesson,
         "hint": _hint,
@@ -69,7 +73,27 @@ def answer(config: pytest.Config) -> int | None:
         from specs.harness import watch
 
         return watch.run(config, house)
+    if asks_for_capstone(house, config) and not config.option.collectonly:
+        capstone.require_finished(house, package)
     return None
+
+
+def from_anywhere(config: pytest.Config) -> None:
+    """In the folder that the learner writes in, `pytest` means the specs too."""
+    if config.args_source is config.ArgsSource.INVOCATION_DIR:
+        root = config.rootpath
+        if config.invocation_params.dir.is_relative_to(root / "kata"):
+            config.args = [str(root / "specs")]
+
+
+def asks_for_capstone(house: House, config: pytest.Config) -> bool:
+    """Say whether the capstone was named on the command line."""
+    return capstone.is_asked_for(house, asked_paths(config))
+
+
+def asked_paths(config: pytest.Config) -> list[Path]:
+    """The files and folders that were named on the command line."""
+    return [config.invocation_params.dir / str(arg).split("::")[0] for arg in config.args]
 
 
 def _lesson(house: House, config: pytest.Config, asked: str) -> str:
@@ -114,7 +138,7 @@ def is_supervised(config: pytest.Config) -> bool:
     if elsewhere or distributed or option.help or option.version or not supervisor.possible():
         return False
     specs = config.rootpath / "specs"
-    paths = [config.invocation_params.dir / str(arg).split("::")[0] for arg in config.args]
+    paths = asked_paths(config)
     return any(specs.is_relative_to(path) or path.is_relative_to(specs) for path in paths)
 
 

@@ -21,12 +21,14 @@ class Sizes(SimpleNamespace):
 def sizes(names: str, count: int = 4, **fixed: int) -> list[Sizes]:
     """Draw sizes for the names, all different, so that a swapped axis cannot pass by luck.
 
-    Every other draw sets one of the sizes to 1, the first of the names first. ``fixed`` sizes are as given.
+    Every other draw sets one of the sizes to 1, the first of the names first. ``fixed`` sizes are
+    as given, and no other size is drawn equal to one of them.
     """
     free = [name for name in names.split() if name not in fixed]
+    pool = [size for size in range(2, LARGEST + 1) if size not in fixed.values()]
     draws = []
     for turn in range(count):
-        choice = random.Random(f"{names} {turn}").sample(range(2, LARGEST + 1), len(free))
+        choice = random.Random(f"{names} {turn}").sample(pool, len(free))
         drawn = dict(zip(free, choice, strict=True)) | fixed
         if turn % 2 == 0 and free:
             drawn[free[turn // 2 % len(free)]] = 1

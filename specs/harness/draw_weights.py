@@ -1,4 +1,7 @@
-"""Drawn weights, the same on every run, that look trained: gains are not 1, biases are not 0, no two tensors alike."""
+"""Drawn weights, the same on every run, that look trained.
+
+Gains are not 1, biases are not 0, and no two tensors are alike.
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Red(AssertionError):
         self.sentence = sentence
         self.rows = rows or []
         self.yours = yours
-        self.state = state
+        self.state = state if state in (NOT_STARTED, BROKEN) else WRONG  # never green
 
 
 LETTERS = {"green": ".", NOT_STARTED: "o", WRONG: "x", BROKEN: "!"}
@@ -60,6 +60,20 @@ def sentence_of(name: str) -> str:
 def labelled(rows: list[tuple[str, str]]) -> list[str]:
     """Set rows under fixed labels."""
     return [f"  {label:<10}  {text}" for label, text in rows]
+
+
+def message_of(error: BaseException) -> str:
+    """What an error says, even if it cannot say it."""
+    try:
+        return str(error)
+    except (Exception, SystemExit):  # a learner's own class of error
+        return "its message cannot be shown"
+
+
+def in_one_line(error: BaseException) -> str:
+    """Tell an error as Python's last line does."""
+    first, *_ = [*message_of(error).splitlines(), ""]
+    return f"{type(error).__name__}: {first}"
 
 
 def brief(red: Red) -> str:

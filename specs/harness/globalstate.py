@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import builtins
+import gc
 import logging
 import os
 import random
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 # A library that is loaded for the first time may change these, and rightly so.
-BY_IMPORTS = frozenset({"the warnings filters", "the environment variables", "the logging level"})
+BY_IMPORTS = frozenset(
+    {"the warnings filters", "the environment variables", "the search path of imports"}
+    | {"the logging level", "the logging handlers"}
+)
+
+PYTHONS_RANDOM = "Python's random generator"
+NUMPYS_RANDOM = "NumPy's random generator"
+TORCHS_RANDOM = "torch's default random generator"
+RANDOM = frozenset({PYTHONS_RANDOM, NUMPYS_RANDOM, TORCHS_RANDOM})
 
 
 @dataclass
@@ -35,6 +41,16 @@ def _cwd() -> str | None:
         return None
 
 
+def _enter(folder: str | None) -> None:
+    if folder is not None:
+        os.chdir(folder)
+
+
+def _set_logging(levels: tuple[int, int]) -> None:
+    logging.root.setLevel(levels[0])
+    logging.disable(levels[1])
+
+
 def _write_dict(target: Any) -> Callable[[dict[Any, Any]], None]:
     def write(before: dict[Any, Any]) -> None:
         for key in [key for key in target if key not in before]:
@@ -46,55 +62,55 @@ def _write_dict(target: Any) -> Callable[[dict[Any, Any]], None]:
     return write
 
 
-def _same_entries(before: dict[Any, Any], after: dict[Any, Any]) -> bool:
-    return before.keys() == after.keys() and all(
-        value is after[key] for key, value in before.items()
-    )
-
-
-def _built_ins() -> dict[str, Any]:
-    # The interpreter's own underscore follows what was printed last.
-    return {key: value for key, value in vars(builtins).items() if key != "_"}
+def _set_streams(streams: tuple[Any, Any, Any]) -> None:
+    sys.stdin, sys.stdout, sys.stderr = streams
 
 
 PYTHON = [
-    Part("Python's random generator", random.getstate, random.setstate),
+    Part(PYTHONS_RANDOM, random.getstate, random.setstate),
     Part("the warnings filters", lambda: list(warnings.filters), lambda f: warnings.filters.__setitem__(slice(None), f)),  # type: ignore[index]
     Part("the recursion limit", sys.getrecursionlimit, sys.setrecursionlimit),
-    Part("the working folder", _cwd, lambda folder: folder and os.chdir(folder)),
+    Part("the working folder", _cwd, _enter),
     Part("the environment variables", lambda: dict(os.environ), _write_dict(os.environ)),
-    Part("the logging level", lambda: (logging.root.level, logging.root.manager.disable), lambda s: (logging.root.setLevel(s[0]), logging.disable(s[1]))),
-    Part("Python's built-in functions", _built_ins, _write_dict(vars(builtins)), _same_entries),
+    Part("the logging level", lambda: (logging.root.level, logging.root.manager.disable), _set_logging),
+    Part("the logging handlers", lambda: [*logging.root.handlers], lambda h: logging.root.handlers.__setitem__(slice(None), h)),
+    Part("Python's input and output", lambda: (sys.stdin, sys.stdout, sys.stderr), _set_streams),
+    Part("the search path of imports", lambda: [*sys.path], lambda path: sys.path.__setitem__(slice(None), path)),
+    Part("Python's tracing", sys.gettrace, sys.settrace),
+    Part("Python's profiling", sys.getprofile, sys.setprofile),
+    Part("the garbage collector", gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
 ]  # fmt: skip
-
-
-def _alarm() -> list[Part]:
-    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
-        return []
-    return [Part("the alarm's handler", lambda: signal.getsignal(signal.SIGALRM), lambda handler: signal.signal(signal.SIGALRM, handler))]  # fmt: skip
 
 
 def _numpy(numpy: Any) -> list[Part]:
     def same(before: Any, after: Any) -> bool:
         return before[2:] == after[2:] and bool((before[1] == after[1]).all())
 
-    return [Part("NumPy's random generator", numpy.random.get_state, numpy.random.set_state, same)]
+    return [Part(NUMPYS_RANDOM, numpy.random.get_state, numpy.random.set_state, same)]
+
+
+def _leave_modes(torch: Any, count: int) -> None:
+    while torch._C._len_torch_function_stack() > count:
+        torch._C._pop_torch_function_stack()
 
 
 def _torch(torch: Any) -> list[Part]:
     return [
-        Part("torch's default random generator", torch.get_rng_state, torch.set_rng_state, torch.equal),
+        Part(TORCHS_RANDOM, torch.get_rng_state, torch.set_rng_state, torch.equal),
         Part("the gradient mode", torch.is_grad_enabled, torch._C._set_grad_enabled),
         Part("torch's default dtype", torch.get_default_dtype, torch.set_default_dtype),
         Part("torch's default device", torch.get_default_device, lambda device: torch.set_default_device(None if device.type == "cpu" else device)),
         Part("torch's thread count", torch.get_num_threads, torch.set_num_threads),
         Part("torch's deterministic mode", torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
         Part("torch's anomaly mode", torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
+        Part("torch's precision of matrix products", torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+        Part("torch's autocast", lambda: torch.is_autocast_enabled("cpu"), lambda on: torch.set_autocast_enabled("cpu", on)),
+        Part("torch's function modes", torch._C._len_torch_function_stack, lambda count: _leave_modes(torch, count)),
     ]  # fmt: skip
 
 
 def _parts() -> list[Part]:
-    parts = PYTHON + _alarm()
+    parts = PYTHON
     if "numpy" in sys.modules and hasattr(sys.modules["numpy"], "random"):
         parts = parts + _numpy(sys.modules["numpy"])
     if "torch" in sys.modules and hasattr(sys.modules["torch"], "autograd"):

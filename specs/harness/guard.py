@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from copy import copy as shallow_copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,17 @@ from specs.harness import check, globalstate
 from specs.harness.boundary import boundary
 from specs.harness.failure import Red
 from specs.harness.forms import assert_form, shape_names
-from specs.harness.values import NotCopyable, containers, copy, is_tensor, leaves, tensors
+from specs.harness.values import (
+    NotCopyable,
+    containers,
+    copy,
+    gradient_of,
+    is_tensor,
+    leaves,
+    parts,
+    refill,
+    tensors,
+)
 
 
 @dataclass
@@ -23,10 +34,11 @@ class Call:
     arguments: dict[str, Any]
     answer: Any = None
     judged: Any = None  # the reference's answer to the same call
+    at_random: bool = False  # whether the reference drew from a generator that belongs to everybody
 
 
 class Guard:
-    """Calls the function under test for a spec: inputs, global state and the answer's form are checked."""
+    """Calls the function under test; checks inputs, global state and the answer's form."""
 
     def __init__(
         self,
@@ -34,11 +46,13 @@ class Guard:
         judge: Callable[..., Any],
         tokens: frozenset[str] = frozenset(),
         changes: frozenset[str] = frozenset(),
+        free_gradients: frozenset[str] = frozenset(),
     ) -> None:
         self.tag = tag
         self.judge = judge
         self.tokens = tokens
         self.changes = changes  # arguments that the step changes in place, on purpose
+        self.free_gradients = free_gradients  # arguments whose gradient the contract leaves open
         self.function: Callable[..., Any] = judge
         self.signature = inspect.signature(judge)
         self.names = shape_names(judge)
@@ -57,39 +71,44 @@ class Guard:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.count += 1
         call = self._recorded(args, kwargs)
-        kept = _Kept(self._by_name(args, kwargs), self.changes)
+        kept = Kept(self._by_name(args, kwargs), self.changes)
         before = globalstate.take()
+        try:
+            answer, changed = self._asked(args, kwargs, before)
+            kept.assert_unchanged()
+            self.refuse_graph(answer, (args, kwargs))
+            if call is not None:
+                call.answer = answer
+                changed -= self._judge(call)
+            if changed:
+                raise changed_state(" and ".join(sorted(changed)))
+        except BaseException:  # whatever is wrong, the next test starts afresh
+            before.put_back()
+            kept.put_back()
+            raise
+        if call is not None:
+            self.calls.append(call)
+        check.last_answer.append(answer)
+        return answer
+
+    def _asked(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], before: globalstate.Taken
+    ) -> tuple[Any, set[str]]:
+        """Call the learner's function; return its answer and the global state that it changed."""
         libraries = len(sys.modules)
         try:
             with boundary(self.tag), self.not_with():
                 answer = self.function(*args, **kwargs)
         except BaseException as error:
             self.raised = error
-            before.put_back()
-            kept.put_back()
             raise
         changed = set(before.changed())
         if len(sys.modules) != libraries:
             changed -= globalstate.BY_IMPORTS
-        kept.assert_unchanged()
-        self.refuse_graph(answer, (args, kwargs))
-        if call is not None:
-            call.answer = answer
-            changed -= self._judge(call)
-            self.calls.append(call)
-        if changed:
-            before.put_back(changed)
-            what = " and ".join(sorted(changed))
-            raise Red(
-                "global state",
-                f"It changed {what}. That is everybody's; it was put back.",
-                yours=what,
-            )
-        check.last_answer.append(answer)
-        return answer
+        return answer, changed
 
     def not_with(self) -> AbstractContextManager[Any]:
-        """What refuses the functions on the step's *not with* list; nothing where torch is not loaded."""
+        """What refuses the functions on the *not with* list; nothing where torch is not loaded."""
         if not self.tokens or "torch" not in sys.modules:
             return nullcontext()
         from specs.harness.forbidden import NotWith
@@ -113,7 +132,7 @@ class Guard:
             return None
 
     def _judge(self, call: Call) -> set[str]:
-        """Put the call to the reference and compare forms; return the global state that it changes too."""
+        """Put the call to the reference and compare forms; name the global state it changes too."""
         before = globalstate.take()
         try:
             call.judged = self.judge(**copy(call.arguments))
@@ -122,80 +141,111 @@ class Guard:
             return set()
         finally:
             changed = set(before.put_back())
+        call.at_random = not changed.isdisjoint(globalstate.RANDOM)
         assert_form(call.answer, call.judged, self.names)
         return changed
 
 
-class _Kept:
-    """The arguments of a call as they were: compared with what they are afterwards, and put back."""
+def changed_state(what: str) -> Red:
+    sentence = f"It changed {what}. That is everybody's; it was put back."
+    return Red("global state", sentence, yours=what)
+
+
+class Kept:
+    """The arguments of a call as they were, to be compared with what they are, and put back."""
 
     def __init__(self, arguments: dict[str, Any], changes: frozenset[str]) -> None:
         self.arguments = {name: value for name, value in arguments.items() if name not in changes}
-        self.before = list(self._facts())
-        self.tensors = [(leaf, _fact(leaf)) for leaf in tensors(self.arguments)]
-        self.containers = [(part, type(part)(part)) for part in containers(self.arguments)]
-
-    def _facts(self) -> list[tuple[str, Any]]:
-        return [(path, _fact(leaf)) for path, leaf in leaves(self.arguments)]
+        self.before = {name: _facts(name, value) for name, value in self.arguments.items()}
+        self.containers = [(part, shallow_copy(part)) for part in containers(self.arguments)]
+        # Another tensor on the same memory leads back to it, whatever is done to the first.
+        self.tensors = [(leaf, leaf.data, _fact(leaf)) for leaf in tensors(self.arguments)]
 
     def assert_unchanged(self) -> None:
-        after = self._facts()
-        for (path, was), (_, is_now) in zip(self.before, after, strict=False):
-            if not _same(was, is_now):
-                self.put_back()
-                raise _changed(path)
-        if [path for path, _ in self.before] != [path for path, _ in after]:
-            names = [n for n in self.arguments if _paths(self.before, n) != _paths(after, n)]
-            self.put_back()
-            raise _changed(names[0])
+        for name, value in self.arguments.items():
+            was, is_now = self.before[name], _facts(name, value)
+            if [path for path, _ in was] != [path for path, _ in is_now]:
+                raise _changed_input(name)
+            for (path, before), (_, after) in zip(was, is_now, strict=True):
+                if not _same(before, after):
+                    raise _changed_input(path)
 
     def put_back(self) -> None:
         """Undo what was done to the arguments: the next test is given the same ones."""
         for part, was in self.containers:
-            part.clear()
-            part.extend(was) if isinstance(part, list) else part.update(was)
-        for leaf, was in self.tensors:
+            refill(part, was)
+        for leaf, memory, was in self.tensors:
             if not _same(was, _fact(leaf)):
-                leaf.data = was[0].clone()
-                leaf.requires_grad_(was[1][3])
+                with suppress(RuntimeError):  # what cannot be undone is told all the same
+                    was.restore(leaf, memory)
 
 
-def _paths(facts: list[tuple[str, Any]], name: str) -> list[str]:
-    return [path for path, _ in facts if path.startswith(name)]
-
-
-def _changed(path: str) -> Red:
-    return Red(
-        "changed input",
-        f"{path} was changed: what the caller hands over stays as it was.",
-        yours=path,
-    )
+def _facts(name: str, value: Any) -> list[tuple[str, Any]]:
+    sizes = [(name, len(parts(part) or ())) for part in containers(value)]  # some are empty
+    return [(path, _fact(leaf)) for path, leaf in leaves(value, name)] + sizes
 
 
 def _fact(leaf: Any) -> Any:
-    if not is_tensor(leaf):
-        return leaf if isinstance(leaf, (int, float, str, bytes, bool, type(None))) else id(leaf)
-    bits = leaf.detach().clone()
-    about = (
-        leaf.shape,
-        leaf.stride(),
-        leaf.dtype,
-        leaf.requires_grad,
-        leaf.data_ptr(),
-        id(leaf.grad),
-    )
-    return bits, about
+    """What can be compared later, when the leaf itself may have changed."""
+    if is_tensor(leaf):
+        return _Tensor(leaf)
+    if isinstance(leaf, set):
+        return frozenset(leaf)
+    return leaf if isinstance(leaf, (int, float, str, bytes, type(None))) else id(leaf)
 
 
 def _same(was: Any, is_now: Any) -> bool:
-    if isinstance(was, tuple) and isinstance(is_now, tuple):
-        return bool(was[1] == is_now[1]) and _same_bits(was[0], is_now[0])
-    return type(was) is type(is_now) and (was == is_now or was != was)
+    return type(was) is type(is_now) and bool(was == is_now or was != was)
 
 
-def _same_bits(was: Any, is_now: Any) -> bool:
+def _changed_input(path: str) -> Red:
+    sentence = f"{path} was changed: what the caller hands over stays as it was."
+    return Red("changed input", sentence, yours=path)
+
+
+class _Tensor:
+    """A tensor as it is at one moment."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.bits = tensor.detach().clone()
+        self.form = tensor.shape, tensor.stride(), tensor.dtype, tensor.data_ptr()
+        self.requires_grad = tensor.requires_grad
+        self.gradient = gradient_of(tensor)
+        self.gradient_bits = None if self.gradient is None else self.gradient.detach().clone()
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Tensor)
+            and (self.form, self.requires_grad) == (other.form, other.requires_grad)
+            and self.gradient is other.gradient
+            and _same_bits(self.bits, other.bits)
+            and (self.gradient is None or _same_bits(self.gradient_bits, other.gradient_bits))
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # two moments may be equal
+
+    def restore(self, tensor: Any, memory: Any) -> None:
+        """Give a tensor its memory again, and the memory its numbers, for all who look at it."""
+        tensor.data = memory
+        _without_repeats(memory).copy_(_without_repeats(self.bits, memory))
+        if tensor.is_leaf:
+            tensor.requires_grad_(self.requires_grad)
+            tensor.grad = self.gradient
+            if self.gradient is not None:
+                self.gradient.data.copy_(self.gradient_bits)
+
+
+def _without_repeats(tensor: Any, like: Any = None) -> Any:
+    """Of an expanded tensor, each place in memory once."""
+    for axis, stride in enumerate((tensor if like is None else like).stride()):
+        tensor = tensor.narrow(axis, 0, 1) if stride == 0 and tensor.shape[axis] else tensor
+    return tensor
+
+
+def _same_bits(one: Any, other: Any) -> bool:
     torch = sys.modules["torch"]
-    if torch.equal(was, is_now):
+    if one.is_meta or torch.equal(one, other):
         return True
     # NaN differs from itself: compare the bytes.
-    return bool(torch.equal(*(x.contiguous().reshape(-1).view(torch.uint8) for x in (was, is_now))))
+    both = (side.contiguous().reshape(-1).view(torch.uint8) for side in (one, other))
+    return one.dtype == other.dtype and bool(torch.equal(*both))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from specs.harness import commands, summary, supervisor
+from specs.harness import again, capstone, commands, summary, supervisor
 from specs.harness.exam import Case, Exam
 from specs.harness.failure import COLOURS, LETTERS, Red, Verdict, sentence_of
 from specs.harness.progress import GREEN
@@ -31,17 +31,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
     """Answer what only prints; else run, in a child process that a parent keeps an eye on."""
+    commands.from_anywhere(config)
     try:
         answered = commands.answer(config)
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
     if answered is not None or not commands.is_supervised(config):
         return answered
-    ending = supervisor.divide()
-    return None if ending is None else summary.close(config, ending)
+    return again.supervise(config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.option.verbose = getattr(config.option, "verbose", 0) - 1  # one letter a test
     try:
         config.stash[DOJO] = Dojo(config)
     except UserError as error:
@@ -54,16 +55,26 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With ``-k 022``, look at no other step's spec."""
+    """With ``-k 022``, look at no other step's spec; at the capstone only if it is asked for."""
+    house = config.stash[DOJO].house
+    if collection_path == capstone.folder(house) and not commands.asks_for_capstone(house, config):
+        return True
+    if collection_path.name == "test_translation.py" and not config.getoption("corpus"):
+        return True  # it needs a corpus
     asked = re.fullmatch(r"\d{3}", config.option.keyword or "")
-    is_spec = collection_path in config.stash[DOJO].house.by_spec
+    is_spec = collection_path in house.by_spec
     return True if asked and is_spec and f"test_{asked[0]}_" not in collection_path.name else None
 
 
 def pytest_pycollect_makemodule(
     module_path: Path, parent: pytest.Collector
 ) -> pytest.Module | None:
-    step = parent.config.stash[DOJO].house.by_spec.get(module_path)
+    dojo = parent.config.stash[DOJO]
+    if module_path.is_relative_to(capstone.folder(dojo.house)):
+        module: capstone.Capstone = capstone.Capstone.from_parent(parent, path=module_path)
+        module.world = dojo.own_world()
+        return module
+    step = dojo.house.by_spec.get(module_path)
     if step is None:
         return None
     spec: Spec = Spec.from_parent(parent, path=module_path)
@@ -79,10 +90,9 @@ class Spec(pytest.Module):
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         """List the spec's tests; a stub, or a file that cannot be read, is one red item of its own."""
         dojo = self.config.stash[DOJO]
-        if not dojo.names_wanted:
-            quick = self._without_running(dojo)
-            if quick is not None:
-                return [quick]
+        verdict = dojo.lost.get(self.step.number) or self._without_running(dojo)
+        if verdict is not None:
+            return [self._unrun(verdict)]
         quiet_threads()
         return self.items_for(dojo.exam(self.step))
 
@@ -93,14 +103,17 @@ class Spec(pytest.Module):
         exam.cases = [case_of(item) for item in items if isinstance(item, pytest.Function)]
         return items
 
-    def _without_running(self, dojo: Dojo) -> pytest.Item | None:
-        path = dojo.package / self.step.file
+    def _without_running(self, dojo: Dojo) -> Verdict | None:
+        if dojo.names_wanted:
+            return None
         try:
-            if not is_stub(read_source(path).tree, self.step):
+            if not is_stub(read_source(dojo.package / self.step.file).tree, self.step):
                 return None
-            verdict = not_started(dojo.house, self.step, dojo.package)
         except Unreadable as error:
-            verdict = broken(dojo.house, self.step, dojo.package, str(error), error.line)
+            return broken(dojo.house, self.step, dojo.package, str(error), error.line)
+        return not_started(dojo.house, self.step, dojo.package)
+
+    def _unrun(self, verdict: Verdict) -> pytest.Item:
         item: Unrun = Unrun.from_parent(self, name=verdict.state.replace(" ", "_"))
         item.verdict = verdict
         item.extra_keyword_matches.update(test_names(self.path))
@@ -108,7 +121,7 @@ class Spec(pytest.Module):
 
 
 class Unrun(pytest.Item):
-    """A step whose outcome is plain from its file's text: nothing has to run, nor torch be loaded."""
+    """A step whose outcome is known already, from its file's text, say: nothing has to run."""
 
     verdict: Verdict
 
@@ -143,6 +156,16 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
         return None
     pyfuncitem.config.stash[DOJO].exam(spec.step).run(case_of(pyfuncitem))
     return True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Around a test of the capstone, every step is the learner's."""
+    module = item.getparent(capstone.Capstone)
+    if module is None:
+        return (yield)
+    with module.world.entered():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -210,6 +233,8 @@ class _Ear:
         verdict = getattr(report, "dojo", None)
         if verdict is not None:
             self.dojo.hear(Verdict(**verdict))
+        elif report.failed:
+            self.dojo.hear_failure(report)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -13,7 +13,12 @@ from specs.harness import supervisor
 from specs.harness.exam import Exam
 from specs.harness.failure import Verdict
 from specs.harness.progress import Progress
+from specs.harness.report import broken
 from specs.harness.steps import House, Step, UserError
+from specs.harness.worlds import World
+
+# Verdicts on the steps that ended an earlier try of this run.
+LOST = pytest.StashKey[dict[int, Verdict]]()
 
 
 class Dojo:
@@ -25,6 +30,8 @@ class Dojo:
         self.package = chosen_package(self.house, config.getoption("impl"))
         self.own = bool(config.getoption("own"))
         self.exams: dict[Step, Exam] = {}
+        self._own_world: World | None = None
+        self.lost = config.stash.get(LOST, {})
         self.verdicts: list[Verdict] = []
         self.chosen: list[int] = []
         self.whole: set[int] = set()  # the steps whose every test is run
@@ -40,14 +47,30 @@ class Dojo:
     def exam(self, step: Step) -> Exam:
         """The step's exam, made when it is first needed."""
         if step not in self.exams:
-            self.exams[step] = Exam(self.house, self.package, step, self.own)
+            # A list of names needs no learner's code, and an xdist worker must have one to crash on.
+            runs = not (self.config.option.collectonly or hasattr(self.config, "workerinput"))
+            self.exams[step] = Exam(self.house, self.package, step, self.own, runs)
         return self.exams[step]
+
+    def own_world(self) -> World:
+        """The world in which every step is the learner's, made when it is first needed."""
+        if self._own_world is None:
+            self._own_world = World(self.house, self.package, self.house.steps[0], own=True)
+        return self._own_world
 
     def hear(self, verdict: Verdict) -> None:
         """Keep a verdict, and send it to the parent, who keeps it whatever happens here."""
         self.verdicts.append(verdict)
         if supervisor.line is not None:
             supervisor.line.send("verdict", verdict.as_dict())
+
+    def hear_failure(self, report: pytest.TestReport) -> None:
+        """Count a step as broken whose test failed without a verdict: its worker crashed, say."""
+        step = self.house.by_spec.get(self.config.rootpath / report.nodeid.split("::")[0])
+        if step is not None:
+            *_, told = ["", *report.longreprtext.split("\n")]
+            sentence = f"It came to no verdict: {told}"
+            self.hear(broken(self.house, step, self.package, sentence))
 
     def choose(self, tests: dict[Step, int]) -> None:
         """Keep which steps the run sets out to try, with how many tests each."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from specs.harness import spoilers
 from specs.harness.boundary import boundary
 from specs.harness.exam import Exam, reference_function, reference_world
 from specs.harness.failure import Red
@@ -117,7 +118,7 @@ def shapes(exam: Exam, width: int) -> str:
 def _run(step: Step, start: Callable[[], Any]) -> str:
     """Run the traced call; say so if it fails."""
     try:
-        with boundary(step.tag):
+        with boundary(step.tag), spoilers.closed(None):
             start()
     except Red as red:
         return f"failed: {red.sentence}"

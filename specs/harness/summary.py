@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 from _pytest.config import create_terminal_writer
 
 from specs.harness.board import board, next_line, part_board
+from specs.harness.capstone import ranges
 from specs.harness.commands import is_coloured, width
 from specs.harness.digest import digests
 from specs.harness.failure import COLOURS, Verdict
-from specs.harness.progress import GREEN, standings
-from specs.harness.report import broken
+from specs.harness.progress import GREEN, Progress, standings
 from specs.harness.session import Dojo, by_step, progress_of
 from specs.harness.steps import House
-from specs.harness.supervisor import Ending, told
+from specs.harness.supervisor import Ending
 
 
 class Writer(Protocol):
@@ -40,13 +39,14 @@ def show(config: pytest.Config, writer: Writer, dojo: Dojo) -> None:
     for note in dojo.notes:
         writer.write_line(f"note  {note}")
     if dojo.is_learner:
-        remember(config, dojo, verdicts)
-        _show_board(config, writer, dojo, verdicts)
+        progress = progress_of(config)
+        remember(progress, dojo, verdicts)
+        _show_board(config, writer, dojo, verdicts, progress)
 
 
-def remember(config: pytest.Config, dojo: Dojo, verdicts: dict[int, Verdict]) -> None:
+def remember(progress: Progress, dojo: Dojo, verdicts: dict[int, Verdict]) -> None:
     """Keep the verdicts for `--board`; a green step counts only if its whole spec was run."""
-    progress, now = progress_of(config), digests(dojo.house, dojo.package)
+    now = digests(dojo.house, dojo.package)
     for step in dojo.house.steps:
         verdict = verdicts.get(step.number)
         if verdict is not None and (verdict.state != GREEN or step.number in dojo.whole):
@@ -55,11 +55,15 @@ def remember(config: pytest.Config, dojo: Dojo, verdicts: dict[int, Verdict]) ->
 
 
 def _show_board(
-    config: pytest.Config, writer: Writer, dojo: Dojo, verdicts: dict[int, Verdict]
+    config: pytest.Config,
+    writer: Writer,
+    dojo: Dojo,
+    verdicts: dict[int, Verdict],
+    progress: Progress,
 ) -> None:
     """After one part its steps, after several the parts."""
     house = dojo.house
-    standing = standings(house, progress_of(config), dojo.package)
+    standing = standings(house, progress, dojo.package)
     parts = {step.part for step in house.steps if step.number in verdicts}
     coloured, room = is_coloured(config), width()
     if len(verdicts) == 1:
@@ -104,22 +108,29 @@ def count_the_missing(session: pytest.Session, dojo: Dojo) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def close(config: pytest.Config, ending: Ending) -> int:
-    """In the parent: take the child's word if it finished, else say what happened to it."""
-    if ending.status is not None:
-        return ending.status
+def checked(ending: Ending) -> int:
+    """In the parent: the child's exit status, unless what it said on the way tells otherwise."""
+    verdicts = by_step([Verdict(**content) for content in ending.verdicts])
+    red = [number for number, verdict in verdicts.items() if verdict.state != GREEN]
+    unheard = sorted(set(ending.chosen) - verdicts.keys())
+    if ending.status == 0 and (red or unheard):
+        print(f"not green: {ranges([*red, *unheard])}", flush=True)
+        return int(pytest.ExitCode.TESTS_FAILED)
+    assert ending.status is not None
+    return ending.status
+
+
+def close(config: pytest.Config, ending: Ending, lost: dict[int, Verdict]) -> int:
+    """In the parent: show the results so far of a run that one of its steps has ended."""
     dojo = Dojo(config)
     dojo.chosen = ending.chosen
-    dojo.verdicts = [Verdict(**content) for content in ending.verdicts]
-    why, line = told(ending, lambda path: Path(path).is_relative_to(dojo.package))
-    step = next((step for step in dojo.house.steps if step.tag == ending.step), None)
-    if step is not None:
-        dojo.verdicts = [v for v in dojo.verdicts if v.step != step.number or v.state != "green"]
-        dojo.verdicts.append(broken(dojo.house, step, dojo.package, f"It {why}.", line))
+    verdicts = [Verdict(**content) for content in ending.verdicts]
+    dojo.verdicts = [v for v in verdicts if v.step not in lost or v.state != GREEN]
+    dojo.verdicts += lost.values()
     writer: Any = create_terminal_writer(config)
     writer.write_line = writer.line
     show(config, writer, dojo)
     unheard = sorted(set(dojo.chosen) - {verdict.step for verdict in dojo.verdicts})
     if unheard:
-        writer.write_line(f"not run: {', '.join(f'{number:03d}' for number in unheard)}")
+        writer.write_line(f"not run: {ranges(unheard)}")
     return int(pytest.ExitCode.TESTS_FAILED)

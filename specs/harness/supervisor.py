@@ -20,11 +20,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import IO, Any
 
 from specs.harness import heartbeat
 
 GRACE = 2.0  # seconds after the deadline in which the alarm inside may still succeed
+LINGER = 5.0  # seconds after the last test that a thread left behind may keep the child alive
 FRAME = re.compile(r'File "(.+?)", line (\d+)')
 
 
@@ -37,6 +39,7 @@ class Ending:
     chosen: list[int] = field(default_factory=list)  # the steps it set out to run
     step: str = ""  # the tag of the last step seen running
     why: str = ""
+    signalled: int = 0  # by a person: the number of the signal
     frames: list[tuple[str, int]] = field(default_factory=list)
 
 
@@ -47,8 +50,11 @@ class Line:
         self.descriptor = descriptor
 
     def send(self, kind: str, content: object) -> None:
-        """Send one message to the parent."""
-        os.write(self.descriptor, json.dumps([kind, content]).encode() + b"\n")
+        """Send one message to the parent; without one, or without the pipe, there is nothing to do."""
+        try:
+            os.write(self.descriptor, json.dumps([kind, content]).encode() + b"\n")
+        except OSError:
+            os._exit(1)
 
 
 line: Line | None = None  # in the child: the way to the parent
@@ -89,11 +95,14 @@ def catch_crashes() -> None:
 
 def _watch(child: int, reading: int, page: Any, dump: IO[str]) -> Ending:
     ending = Ending(None)
-    before = {
-        signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN),  # the child hears it too
-        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda *_: os.kill(child, signal.SIGTERM)),
-    }
-    killed = False
+
+    def hear(number: int, _frame: FrameType | None) -> None:
+        ending.signalled = number
+        if number == signal.SIGTERM:  # from the keyboard the child hears it too
+            os.kill(child, number)
+
+    before = {one: signal.signal(one, hear) for one in (signal.SIGINT, signal.SIGTERM)}
+    killed, finished = False, time.monotonic()
     try:
         buffer, status = b"", None
         while status is None:
@@ -106,16 +115,21 @@ def _watch(child: int, reading: int, page: Any, dump: IO[str]) -> Ending:
             if done:
                 status = waited
             deadline, ending.step = heartbeat.read(page)
-            if deadline and time.monotonic() > deadline + GRACE and not killed and status is None:
+            now = time.monotonic()
+            if ending.status is None:
+                finished = now
+            if deadline and now > deadline + GRACE and not killed and status is None:
                 killed = True
                 _end(child)
+            if status is None and now > finished + LINGER:
+                os.kill(child, signal.SIGKILL)
         buffer = _drain(reading, buffer, ending)
     finally:
         os.close(reading)
         for number, handler in before.items():
             signal.signal(number, handler)
     if ending.status is None:
-        ending.why = "cannot be stopped from inside: the run was ended" if killed else _why(status)
+        ending.why = "could not be stopped, so its process was ended" if killed else _why(status)
         dump.seek(0)
         ending.frames = [(path, int(at)) for path, at in FRAME.findall(dump.read())]
     dump.close()
@@ -131,20 +145,21 @@ def _end(child: int) -> None:
 def _why(status: int) -> str:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        return f"ended the whole run: killed by {signal.Signals(number).name}"
-    return f"ended the whole run, with exit status {os.WEXITSTATUS(status)}"
+        known = {int(one): one.name for one in signal.Signals}
+        return f"ended its own process: killed by {known.get(number, f'signal {number}')}"
+    return f"ended its own process, with exit status {os.WEXITSTATUS(status)}"
 
 
 def _take_messages(buffer: bytes, ending: Ending) -> bytes:
     *complete, rest = buffer.split(b"\n")
     for message in complete:
-        kind, content = json.loads(message)
-        if kind == "verdict":
-            ending.verdicts.append(content)
-        elif kind == "chosen":
-            ending.chosen = content
-        elif kind == "finished":
-            ending.status = content
+        match json.loads(message):
+            case ["verdict", dict(content)]:
+                ending.verdicts.append(content)
+            case ["chosen", list(content)]:
+                ending.chosen = content
+            case ["finished", int(content)]:
+                ending.status = content
     return rest
 
 

@@ -1,7 +1,7 @@
 """Torch's own layers as judges: they carry given weights, and answer in float64.
 
-They are made without numbers of their own, so no random generator moves. They run in training mode with dropout 0,
-where torch takes no short cuts; and their masks are ours turned round, for there True hides.
+They are made without numbers of their own, so no random generator moves. They run in training mode
+with dropout 0, where torch takes no short cuts. Their masks are ours turned round: True hides.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def feed_forward(x: Tensor, weights: FeedForwardWeights) -> Tensor:
 
 def linear(x: Tensor, weights: LinearWeights) -> Tensor:
     """The output of ``F.linear``."""
-    weight, bias = (None if part is None else part.double() for part in weights)
-    return nn.functional.linear(x.double(), weight, bias)
+    bias = None if weights.bias is None else weights.bias.double()
+    return nn.functional.linear(x.double(), weights.weight.double(), bias)
 
 
 def encode(

@@ -1,4 +1,4 @@
-"""Nested values: walking, copying and naming the tensors inside tuples, lists and dicts.
+"""Nested values: walking, copying and naming what is inside tuples, lists, dicts and dataclasses.
 
 Nothing here imports torch: where it was never loaded, there are no tensors to find.
 """
@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from copy import copy as shallow_copy
+from dataclasses import fields, is_dataclass
 from typing import Any
 
-PLAIN = (int, float, complex, str, bytes, bool, type(None), range)
+DEEPEST = 64  # what is nested deeper counts as one leaf
+HOLDS_ITSELF = "The result holds itself, or is nested without end."
 
 
-class NotCopyable(Exception):
+class NotCopyable(Exception):  # noqa: N818  # a fact about a value, not a mistake
     """A value, such as an iterator, that can be used only once."""
 
 
@@ -28,34 +31,82 @@ def is_generator(value: object) -> bool:
     return torch is not None and isinstance(value, torch.Generator)
 
 
-def rebuild(value: Any, change: Callable[[Any], Any], memo: dict[int, Any] | None = None) -> Any:
-    """Copy a nested value, passing every leaf through ``change``; a leaf met twice stays one leaf."""
-    memo = {} if memo is None else memo
-    if isinstance(value, tuple):
-        parts = [rebuild(part, change, memo) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    if isinstance(value, list):
-        return [rebuild(part, change, memo) for part in value]
+def kind_of(value: object) -> str:
+    """Name a value's type with its article: ``an int``, ``a list``, ``None``."""
+    name = type(value).__name__
+    if value is None:
+        return "None"
+    if is_tensor(value):
+        return "a tensor" if name in ("Tensor", "Parameter") else f"a {name}, not a plain tensor"
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def parts(value: Any) -> list[tuple[str, Any]] | None:
+    """What a container holds, and the way: ``[0]``, ``['key']``, ``.field``; None for a leaf."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return [(f".{name}", part) for name, part in zip(value._fields, value, strict=True)]
+    if isinstance(value, (tuple, list)):
+        return [(f"[{index}]", part) for index, part in enumerate(value)]
     if isinstance(value, dict):
-        return {key: rebuild(part, change, memo) for key, part in value.items()}
-    if id(value) not in memo:
+        return [(f"[{key!r}]", part) for key, part in value.items()]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [(f".{name}", getattr(value, name, None)) for name in _names(value)]
+    return None
+
+
+def _names(value: Any) -> list[str]:
+    return [field.name for field in fields(value)]
+
+
+def rebuild(value: Any, change: Callable[[Any], Any], memo: dict[int, Any] | None = None) -> Any:
+    """Copy a nested value, its leaves passed through ``change``; a part met twice stays one."""
+    memo = {} if memo is None else memo
+    if id(value) in memo:
+        return memo[id(value)]
+    inside = parts(value)
+    if inside is None:
         memo[id(value)] = change(value)
+    elif isinstance(value, tuple):
+        twins = [rebuild(part, change, memo) for _, part in inside]
+        named = hasattr(value, "_fields")
+        memo[id(value)] = type(value)(*twins) if named else type(value)(twins)
+    else:
+        memo[id(value)] = twin = shallow_copy(value)  # before it is filled: it may hold itself
+        refill(twin, value, lambda part: rebuild(part, change, memo))
     return memo[id(value)]
 
 
-def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every leaf of a nested value with its path: ``weights.query.bias``, ``[1]``."""
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        for name, part in zip(value._fields, value, strict=True):
-            yield from leaves(part, f"{path}.{name}" if path else name)
-    elif isinstance(value, (tuple, list)):
-        for index, part in enumerate(value):
-            yield from leaves(part, f"{path}[{index}]")
-    elif isinstance(value, dict):
-        for key, part in value.items():
-            yield from leaves(part, f"{path}[{key!r}]" if path else str(key))
+def refill(container: Any, source: Any, change: Callable[[Any], Any] = lambda part: part) -> None:
+    """Give a list, set, dict or dataclass what another one of its kind holds."""
+    if isinstance(container, list):
+        container[:] = [change(part) for part in source]
+    elif isinstance(container, (dict, set)):
+        named = isinstance(source, dict)
+        held = {key: change(part) for key, part in source.items()} if named else set(source)
+        container.clear()
+        container.update(held)
     else:
+        for name in _names(source):
+            object.__setattr__(container, name, change(getattr(source, name, None)))
+
+
+def leaves(value: Any, path: str = "", above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Yield every leaf of a nested value with its path: ``weights.query.bias``, ``[1]``.
+
+    A container that holds itself is a leaf where it comes round again.
+    """
+    inside = parts(value)
+    if inside is None or id(value) in above or len(above) == DEEPEST:
         yield path, value
+        return
+    for way, part in inside:
+        alone = way.removeprefix(".").removeprefix("['").removesuffix("']")  # names at the top
+        yield from leaves(part, path + way if path else alone, (*above, id(value)))
+
+
+def holds_itself(value: Any) -> bool:
+    """Say whether a value contains itself, or is nested without end."""
+    return any(parts(leaf) is not None for _, leaf in leaves(value))
 
 
 def tensors(value: Any) -> list[Any]:
@@ -63,13 +114,17 @@ def tensors(value: Any) -> list[Any]:
     return [leaf for _, leaf in leaves(value) if is_tensor(leaf)]
 
 
-def containers(value: Any) -> Iterator[Any]:
-    """Yield the lists and dicts inside a nested value, the inner ones last."""
-    if isinstance(value, (list, dict)):
+def containers(value: Any, seen: set[int] | None = None) -> Iterator[Any]:
+    """Yield the lists, sets, dicts and dataclasses inside a nested value, the inner ones last."""
+    seen = set() if seen is None else seen
+    inside = parts(value)
+    if id(value) in seen or (inside is None and not isinstance(value, set)):
+        return
+    seen.add(id(value))
+    if not isinstance(value, tuple):
         yield value
-    if isinstance(value, (list, tuple, dict)):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from containers(part)
+    for _, part in inside or ():
+        yield from containers(part, seen)
 
 
 def copy(value: Any) -> Any:
@@ -80,34 +135,42 @@ def copy(value: Any) -> Any:
 def _copy_leaf(leaf: Any) -> Any:
     if is_tensor(leaf):
         twin = leaf.detach().clone().requires_grad_(leaf.requires_grad)
-        return twin if leaf.grad is None else _with_grad(twin, leaf.grad)
+        grad = gradient_of(leaf)
+        twin.grad = None if grad is None else grad.detach().clone()
+        return twin
     if is_generator(leaf):
         return leaf.clone_state()
     if hasattr(leaf, "__next__"):
         raise NotCopyable(type(leaf).__name__)
-    return leaf
+    return shallow_copy(leaf) if isinstance(leaf, set) else leaf
 
 
-def _with_grad(twin: Any, grad: Any) -> Any:
-    twin.grad = grad.detach().clone()
-    return twin
+def gradient_of(tensor: Any) -> Any:
+    """The gradient that a tensor has gathered; asking a tensor that gathers none would warn."""
+    return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
 
 
-def show(value: Any, digits: int = 4) -> str:
-    """Write a value as a person would: nested lists, few digits."""
+def show(value: Any, digits: int = 4, above: tuple[int, ...] = ()) -> str:
+    """Write a value as a person would: nested lists, few digits, one line."""
     if is_tensor(value):
         return show(value.detach().cpu().tolist(), digits)
-    if isinstance(value, bool) or value is None:
-        return str(value)
     if isinstance(value, float):
         text = f"{value:.{digits}g}"
         return text if any(mark in text for mark in ".en") else f"{text}.0"
-    if isinstance(value, list):
-        return "[" + ", ".join(show(part, digits) for part in value) + "]"
-    if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        inside = ", ".join(show(part, digits) for part in value)
-        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    inside = parts(value)
+    if inside is None:
+        text = repr(value)
+        text = " ".join(text.split()) if "\n" in text else text
+        return text if len(text) < 300 else f"{text[:297]}..."
+    if id(value) in above or len(above) == DEEPEST:
+        return "..."
+    told = [show(part, digits, (*above, id(value))) for _, part in inside]
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{show(k)}: {show(v, digits)}" for k, v in value.items()) + "}"
-    text = repr(value)
-    return text if len(text) < 300 else f"{text[:297]}..."
+        entries = (f"{show(key)}: {text}" for key, text in zip(value, told, strict=True))
+        return f"{{{', '.join(entries)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(told)}]"
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return f"({told[0]},)" if len(told) == 1 else f"({', '.join(told)})"
+    named = (f"{way[1:]}={text}" for (way, _), text in zip(inside, told, strict=True))
+    return f"{type(value).__name__}({', '.join(named)})"

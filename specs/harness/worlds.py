@@ -14,20 +14,23 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from specs.harness import globalstate
-from specs.harness.boundary import boundary, refuse
-from specs.harness.failure import BROKEN, Red
-from specs.harness.source import Unreadable, read_source
+from specs.harness import globalstate, spoilers
+from specs.harness.boundary import boundary, is_inside, refuse
+from specs.harness.failure import BROKEN, Red, in_one_line
+from specs.harness.source import Source, Unreadable, read_source, syntax_slip
 from specs.harness.steps import House, Step
+from specs.harness.values import kind_of
 
 REBIND = "__bind_the_other_steps__"
+SLOW = ("numpy", "torch")  # loading them takes seconds, which are not the learner's
 
 _shared: dict[str, ModuleType] = {}  # kata.weights, one for every world
 _trees: dict[tuple[Path, str], CodeType] = {}  # compiled stand-ins, by file and the step left out
@@ -55,8 +58,10 @@ class World:
         before = _take_kata_modules()
         sys.modules.update(self.modules)
         FINDER.worlds.append(self)
+        reference = self.house.reference
         try:
-            yield
+            with spoilers.closed(None if self.package == reference else reference):
+                yield
         finally:
             FINDER.worlds.pop()
             self.modules = _take_kata_modules()
@@ -70,16 +75,11 @@ class World:
             with self.entered():
                 module = importlib.import_module(name)
         except Red as red:
-            self.broken = Red(red.kind, self._located(red), state=red.state)
+            self._break(red.kind, red.sentence, red)
         except Unreadable as error:
             self.broken = Red("unreadable", str(error), state=BROKEN)
         except Exception as error:
-            line = line_of(error, self.package)
-            told = f"{type(error).__name__}: {error}".splitlines()[0]
-            where = f" at {self.relative(self.path)}:{line[1]}" if line else ""
-            self.broken = Red(
-                "import", f"{self.step.file} cannot be loaded: {told}{where}", state=BROKEN
-            )
+            self._break("import", in_one_line(error), error)
         else:
             self._choose(vars(module))
         changed = set(before.put_back())
@@ -90,10 +90,12 @@ class World:
                 f"{self.relative(self.path)} changes {what} when it is loaded; put back"
             )
 
-    def _located(self, red: Red) -> str:
-        line = line_of(red, self.package)
-        where = f" ({self.relative(self.path)}:{line[1]})" if line else ""
-        return f"{self.step.file} cannot be loaded: {red.sentence}{where}"
+    def _break(self, kind: str, why: str, error: Exception) -> None:
+        line = line_of(error, self.package)
+        where = f" ({self.relative(line[0])}:{line[1]})" if line else ""
+        sentence = f"{self.step.file} cannot be loaded: {why}{where}"
+        self.broken = Red(kind, sentence, state=BROKEN)
+        self.broken.__cause__ = error
 
     def _choose(self, names: dict[str, Any]) -> None:
         found = names.get(self.step.name)
@@ -102,10 +104,8 @@ class World:
             again = f"`pytest --reset {self.step.number}` puts the stub back"
             self.broken = Red("missing", f"{path} has no {self.step.name}: {again}", state=BROKEN)
         elif not callable(found):
-            kind = type(found).__name__
-            self.broken = Red(
-                "missing", f"{self.step.name} is a {kind}, not a function.", state=BROKEN
-            )
+            why = f"{self.step.name} is {kind_of(found)}, not a function."
+            self.broken = Red("missing", why, state=BROKEN)
         else:
             self.target = found
 
@@ -134,7 +134,8 @@ class World:
             self.standins[stem] = module
             if stem == self.step.module:
                 setattr(module, self.step.name, self._forwarder())
-            exec(_standin_code(path, self.step), vars(module))
+            with spoilers.closed(None):  # the harness itself reads
+                exec(_standin_code(path, self.step), vars(module))
         return self.standins[stem]
 
     def _forwarder(self) -> Callable[..., Any]:
@@ -180,14 +181,16 @@ class _Finder(importlib.abc.MetaPathFinder):
         if not self.worlds:
             return None
         world = self.worlds[-1]
-        if name.partition(".")[0] == "reference":
+        if name.partition(".")[0] == "reference" and is_inside():
             refuse("The reference was imported: the answer is yours to write.")
         stem = name.removeprefix("kata.")
         if name == "kata.weights":
             return importlib.util.spec_from_loader(name, _Shared(world.house.kata / "weights.py"))
-        if world.own or not name.startswith("kata.") or stem not in world.house.modules.values():
+        if not name.startswith("kata.") or stem not in world.house.modules.values():
             return None
-        loader = _OwnPart(world) if stem == world.step.module else _OtherPart(world, stem)
+        loader: importlib.abc.Loader = _OtherPart(world, stem)
+        if world.own or stem == world.step.module:
+            loader = _Whole(world, stem) if world.own else _OwnPart(world)
         return importlib.util.spec_from_loader(
             name, loader, origin=str(world.package / f"{stem}.py")
         )
@@ -214,6 +217,24 @@ class _Shared(importlib.abc.Loader):
             _shared[module.__name__] = module
 
 
+class _Whole(importlib.abc.Loader):
+    """A part as it is written: with ``own``, the learner's; of the reference, the judge's."""
+
+    def __init__(self, world: World, stem: str) -> None:
+        self.world, self.stem = world, stem
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        source = read_source(self.world.package / f"{self.stem}.py")
+        tree = ast.parse(source.text)
+        if self.world.package == self.world.house.reference:
+            tree = spoilers.sealed(tree)
+            setattr(module, spoilers.SEAL, spoilers.ask)
+        _execute(tree, source, self.world.step, vars(module))
+
+
 class _OwnPart(importlib.abc.Loader):
     """The learner's module of the step under test, less the other steps' definitions."""
 
@@ -227,8 +248,6 @@ class _OwnPart(importlib.abc.Loader):
         world, names = self.world, vars(module)
         source = read_source(world.path)
         tree = without_other_steps(ast.parse(source.text), world)
-        code = compile(tree, str(world.path), "exec")
-        module.__file__ = str(world.path)
         bound = world.other_steps(world.step.module)
 
         def bind() -> None:
@@ -236,9 +255,23 @@ class _OwnPart(importlib.abc.Loader):
 
         names.update(bound)
         names[REBIND] = bind
-        with boundary(world.step.tag):
-            exec(code, names)
+        _execute(tree, source, world.step, names)
         bind()
+
+
+def _execute(tree: ast.Module, source: Source, step: Step, names: dict[str, Any]) -> None:
+    """Run a module of the learner's."""
+    try:
+        code = compile(tree, str(source.path), "exec", dont_inherit=True)
+    except SyntaxError as error:  # of the kind that parsing alone does not find
+        raise syntax_slip(source.path, error) from None
+    for library in SLOW:
+        if re.search(rf"^\s*(import|from) {library}\b", source.text, re.MULTILINE):
+            with suppress(ImportError):
+                importlib.import_module(library)
+    names["__file__"] = str(source.path)
+    with boundary(step.tag):
+        exec(code, names)
 
 
 class _OtherPart(importlib.abc.Loader):
@@ -255,14 +288,20 @@ class _OtherPart(importlib.abc.Loader):
         names = vars(module)
         names.update(_public(vars(world.standin(stem)), world))
         helpers: dict[str, Any] = {}
+        trouble: list[Exception] = []  # why there are none
 
         def lend(name: str) -> Any:
-            if name in {"__path__", "__wrapped__"}:
+            if name.startswith("__") and name != "__all__":
                 raise AttributeError(name)
-            if not helpers:
-                helpers.update(self._helpers())
+            if not helpers and not trouble:
+                try:
+                    helpers.update(self._helpers())
+                except Exception as error:
+                    trouble.append(error)
             if name == "__all__":
                 return [key for key in {**helpers, **names} if not key.startswith("_")]
+            if trouble:
+                raise trouble[0]
             if name not in helpers:
                 raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
             names[name] = helpers[name]
@@ -271,19 +310,15 @@ class _OtherPart(importlib.abc.Loader):
         names["__getattr__"] = lend
 
     def _helpers(self) -> dict[str, Any]:
-        """What the learner's file of that part defines beside the steps; nothing if it cannot be loaded."""
+        """What the learner's file of that part defines beside the steps."""
         world = self.world
-        path = world.package / f"{self.stem}.py"
-        names: dict[str, Any] = {"__name__": f"kata.{self.stem}", "__file__": str(path)}
+        source = read_source(world.package / f"{self.stem}.py")
+        names: dict[str, Any] = {"__name__": f"kata.{self.stem}"}
         bound = world.other_steps(self.stem)
         names.update(bound)
         names[REBIND] = lambda: names.update(bound)
-        try:
-            tree = without_other_steps(ast.parse(read_source(path).text), world, self.stem)
-            with boundary(world.step.tag):
-                exec(compile(tree, str(path), "exec"), names)
-        except (Exception, Red):
-            return {"__name__": names["__name__"]}
+        tree = without_other_steps(ast.parse(source.text), world, self.stem)
+        _execute(tree, source, world.step, names)
         return names
 
 

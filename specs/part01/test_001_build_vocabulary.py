@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from kata.part01_tokens import build_vocabulary
 
+from kata.part01_tokens import build_vocabulary
 from specs.harness.check import assert_equal, rejects
 
 SENTENCES = [["the", "cat", "saw", "the", "dog"], ["a", "dog", "saw", "the", "end"]]

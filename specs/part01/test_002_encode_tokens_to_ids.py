@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from kata.part01_tokens import encode_tokens_to_ids
 
+from kata.part01_tokens import encode_tokens_to_ids
 from specs.harness.check import assert_equal, rejects
 
 VOCABULARY = {"<pad>": 0, "<unk>": 1, "cat": 2, "sat": 3}

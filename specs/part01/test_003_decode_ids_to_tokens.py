@@ -5,8 +5,8 @@ import sys
 from functools import total_ordering
 
 import pytest
-from kata.part01_tokens import decode_ids_to_tokens
 
+from kata.part01_tokens import decode_ids_to_tokens
 from specs.harness.check import assert_equal, rejects
 
 VOCABULARY = {"<pad>": 0, "<s>": 1, "</s>": 2, "cat": 3, "sat": 4}

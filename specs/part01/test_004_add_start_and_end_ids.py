@@ -1,8 +1,8 @@
 """004 · add_start_and_end_ids. Lesson: 004_add_start_and_end_ids.md."""
 
 import pytest
-from kata.part01_tokens import add_start_and_end_ids
 
+from kata.part01_tokens import add_start_and_end_ids
 from specs.harness.check import assert_equal
 
 

@@ -4,8 +4,8 @@ import random
 from itertools import zip_longest
 
 import pytest
-from kata.part01_tokens import pad_sequences_to_length
 
+from kata.part01_tokens import pad_sequences_to_length
 from specs.harness.check import assert_equal, rejects
 
 

@@ -6,8 +6,8 @@ Torch is imported inside the tests: collecting the part's other specs must not w
 import random
 
 import pytest
-from kata.part01_tokens import pack_batch
 
+from kata.part01_tokens import pack_batch
 from specs.harness.check import assert_equal
 
 
