@@ -268,6 +268,27 @@ def apply_log_softmax_over_vocab(
     return below_best - below_best.exp().sum(dim=-1, keepdim=True).log()
 
 
+def embed_with_positions(
+    token_ids: Int[Tensor, "batch length"],
+    weights: TransformerWeights,
+    config: TransformerConfig,
+    generator: torch.Generator | None = None,
+) -> Float[Tensor, "batch length d_model"]:
+    """Given: turn ids into what a stack reads, embeddings plus positions, dropped out together.
+
+    A sentence longer than ``config.max_length`` raises ``ValueError``.
+    """
+    length, table = token_ids.shape[1], weights.token_embedding
+    if length > config.max_length:
+        raise ValueError(f"at most max_length = {config.max_length} tokens, got {length}")
+    embeddings = scale_embeddings(lookup_token_embeddings(token_ids, table))
+    positions = build_sinusoidal_positional_encoding(
+        length, config.d_model, device=table.device, dtype=table.dtype
+    )
+    x = add_positional_encoding(embeddings, positions)
+    return apply_dropout(x, config.dropout_rate, generator)
+
+
 def encode_source(
     source_ids: Int[Tensor, "batch source_length"],
     weights: TransformerWeights,
@@ -276,7 +297,7 @@ def encode_source(
 ) -> tuple[Float[Tensor, "batch source_length d_model"], Bool[Tensor, "batch 1 1 source_length"]]:
     """Given: read the source once. Returns the memory, and the mask that says where it is real."""
     source_mask = build_padding_mask(source_ids, config.pad_id)
-    x = _embed(source_ids, weights, config, generator)
+    x = embed_with_positions(source_ids, weights, config, generator)
     memory = stack_encoder_layers(
         x, weights.encoder_layers, config.num_heads, source_mask, config.dropout_rate, generator
     )
@@ -296,7 +317,7 @@ def decode_target(
     Only the causal mask applies to the target. Padding stands behind a sentence's last word, where
     no word of the sentence looks anyway; and while decoding, no token is padding.
     """
-    x = _embed(target_ids, weights, config, generator)
+    x = embed_with_positions(target_ids, weights, config, generator)
     target_mask = build_causal_mask(target_ids.shape[1], target_ids.device)
     x = stack_decoder_layers(
         x,
@@ -310,24 +331,6 @@ def decode_target(
     )
     logits = apply_final_output_projection(x, weights.output_projection)
     return apply_log_softmax_over_vocab(logits)
-
-
-def _embed(
-    token_ids: Int[Tensor, "batch length"],
-    weights: TransformerWeights,
-    config: TransformerConfig,
-    generator: torch.Generator | None,
-) -> Float[Tensor, "batch length d_model"]:
-    """Turn ids into what a stack reads: embeddings plus positions, with dropout on their sum."""
-    length, table = token_ids.shape[1], weights.token_embedding
-    if length > config.max_length:
-        raise ValueError(f"at most max_length = {config.max_length} tokens, got {length}")
-    embeddings = scale_embeddings(lookup_token_embeddings(token_ids, table))
-    positions = build_sinusoidal_positional_encoding(
-        length, config.d_model, device=table.device, dtype=table.dtype
-    )
-    x = add_positional_encoding(embeddings, positions)
-    return apply_dropout(x, config.dropout_rate, generator)
 
 
 def run_transformer_forward(

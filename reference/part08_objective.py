@@ -123,9 +123,9 @@ def compute_label_smoothed_kl_loss(
 
     Section 5.4 of the paper smooths the labels; the divergence is 0 when the model agrees.
     """
-    believed = distribution > 0
-    probs = distribution[believed]
-    return (probs * (probs.log() - log_probs[believed])).sum()
+    nothing = distribution == 0  # left out before a logarithm is taken: 0 · log 0 would be NaN
+    surprise = distribution.masked_fill(nothing, 1.0).log() - log_probs.masked_fill(nothing, 0.0)
+    return (distribution * surprise).sum()
 
 
 def average_loss_over_non_pad_tokens(

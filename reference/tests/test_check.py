@@ -57,6 +57,7 @@ def rows(compare: Compare, answer: Any, expected: Any, **tolerance: float) -> di
         (torch.tensor([inf, -inf]), [inf, -inf]),
         (torch.tensor([nan, 1.0]), [nan, 1.0]),
         (torch.tensor([1, 2]), [1, 2]),
+        (torch.tensor([1, 2], dtype=torch.uint8), [1, 2]),
         (torch.tensor([True, False]), [True, False]),
         (torch.zeros(0), []),
         (torch.zeros(0, dtype=torch.int64), []),
@@ -199,6 +200,12 @@ def test_floats_are_close_to_whole_numbers() -> None:
     assert_close([3.0, 2.0], [3, 2])
 
 
+def test_floats_do_not_equal_whole_numbers() -> None:
+    """Where sameness is asked for, ``[3, 2]`` are whole numbers and nothing else."""
+    assert red(assert_equal, torch.tensor([3.0, 2.0]), [3, 2]).kind == "dtype"
+    assert red(assert_equal, [3.0, 2.0], [3, 2]).kind == "values"
+
+
 def test_large_whole_numbers_are_not_rounded() -> None:
     """2⁵³ and 2⁵³ + 1 are one number in float64, but two in int64."""
     assert_close(torch.tensor([2**53]), [2**53])
@@ -334,6 +341,11 @@ def test_tolerance_may_be_given() -> None:
     assert red(assert_close, torch.tensor([1 + 1e-6]), [1.0], rtol=0.0, atol=1e-8).kind == "values"
 
 
+def test_expected_number_is_not_rounded_before_it_is_compared() -> None:
+    """float32's 0.1 is 1.5e-9 off, and a tolerance of 1e-10 sees that."""
+    assert red(assert_close, torch.tensor(0.1), 0.1, rtol=0.0, atol=1e-10).kind == "values"
+
+
 def test_tolerance_is_for_floats_only() -> None:
     """Token ids 100 and 101 are two tokens, however generous the tolerance."""
     assert red(assert_close, torch.tensor([100]), [101], rtol=0.5, atol=5.0).kind == "values"
@@ -370,6 +382,17 @@ def test_single_number_needs_no_place() -> None:
     """Of a number without axes both sides say everything."""
     shown = rows(assert_close, torch.tensor(2.5), 2.0)
     assert shown == {"yours": "2.5", "expected": "2.0"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [([1, 2], [1, 3]), ([*range(15), 0], [*range(16)]), (torch.arange(16), [*range(15), 0])],
+    ids=["two", "sixteen", "sixteen in a tensor"],
+)
+def test_both_sides_of_a_short_list_are_shown_whole(answer: Any, expected: list[int]) -> None:
+    """Up to sixteen entries fit on a line."""
+    shown = rows(assert_equal, answer, expected)
+    assert (shown["yours"], shown["expected"]) == (show(answer), show(expected))
 
 
 def test_of_a_long_list_the_first_difference_is_shown() -> None:

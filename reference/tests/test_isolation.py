@@ -254,9 +254,10 @@ DIGGING = {
         import sys
         def double(n):
             for module in list(sys.modules.values()):
-                found = getattr(module, "double", double)
-                if found is not double:
-                    return found(n)
+                if module.__name__.startswith("kata"):
+                    found = getattr(module, "double", double)
+                    if found is not double:
+                        return found(n)
         """,
         "yours None",
     ),
@@ -428,11 +429,11 @@ def test_own_file_that_cannot_be_loaded_is_one_true_line(
 
 
 BYTES = {
-    "byte order mark": b"\xef\xbb\xbfdef amplify(values, number):\n    return values * 2 * number\n",
+    "byte order mark": b"\xef\xbb\xbfdef amplify(values, number): return values * 2 * number\n",
     "CR LF": b"def amplify(values, number):\r\n    return values * 2 * number\r\n",
     "CR": b"def amplify(values, number):\r    return values * 2 * number\r",
     "tabs": b"def amplify(values, number):\n\treturn values * 2 * number\n",
-    "said to be Latin-1": b"# coding: latin-1\ndef amplify(v\xe4, number): return v\xe4 * 2 * number",
+    "said to be Latin-1": b"# coding: latin-1\ndef amplify(\xe4, number): return \xe4 * 2 * number",
     "form feed": b"import torch\n\x0cdef amplify(values, number): return values * 2 * number\n",
     "no last newline": b"def amplify(values, number): return values * 2 * number",
 }

@@ -44,6 +44,22 @@ def test_the_table_that_words_came_in_by_scores_them_by_hand():
     assert_close(log_probs, expected=[[[log(2 / 9), log(3 / 9), log(4 / 9)]] * 2])
 
 
+def test_tied_weights_learn_from_being_scored():
+    """The last norm says (1, 0) and ignores all else: row v learns ([v is right] − p(v)) · (1, 0).
+
+    Three words of equal score: 2/3 for the right one, −1/3 for the others.
+    """
+    config = SHALLOW._replace(vocab_size=3, d_model=2, num_heads=1)
+    table = torch.tensor([[1.0, 2.0], [1.0, 3.0], [1.0, 4.0]], requires_grad=True)
+    layer = draw_weights.decoder_layer(2, 12)._replace(feed_forward_norm=always(1.0, 0.0))
+    weights = draw_weights.transformer(config)._replace(
+        token_embedding=table, decoder_layers=(layer,), output_projection=LinearWeights(table)
+    )
+    ids = torch.tensor([[1]])
+    run_transformer_forward(ids, ids, weights, config)[0, 0, 2].backward()
+    assert_close(table.grad, expected=[[-1 / 3, 0.0], [-1 / 3, 0.0], [2 / 3, 0.0]])
+
+
 def torch_answer(source_ids, target_ids, weights, config):
     """Answer with torch's own layers, in float64; positions by the paper's formula."""
     source_mask = (source_ids != config.pad_id)[:, None, None]
@@ -75,92 +91,6 @@ def test_agrees_with_torch(dtype):
     assert_close(log_probs, expected, rtol=0.0, atol=AGREED[dtype])
 
 
-@pytest.mark.parametrize("size", draw.sizes("batch heads source target d_k d_ff", count=4), ids=str)
-def test_agrees_with_torch_at_other_sizes(size):
-    """No bias at the output; every source has padding of its own, id 5 here, and 0 is a word."""
-    config = SHALLOW._replace(
-        d_model=size.heads * size.d_k, num_heads=size.heads, d_ff=size.d_ff, pad_id=5
-    )
-    weights = draw_weights.transformer(config, bias=False)
-    real = draw.visible(size.batch, size.source)
-    sources = draw.token_ids(size.batch, size.source, vocab_size=5).where(real, 5)
-    targets = draw.token_ids(size.batch, size.target, vocab_size=5, seed=1)
-    log_probs = run_transformer_forward(sources, targets, weights, config)
-    expected = torch_answer(sources, targets, weights, config)
-    assert_close(log_probs, expected, rtol=0.0, atol=AGREED[log_probs.dtype])
-
-
-def test_a_later_word_changes_no_earlier_answer():
-    """Other words from the third place of four on: what is said at the first two stays."""
-    weights = draw_weights.transformer()
-    targets = torch.cat([TARGETS[:, :2], torch.tensor([[5, 2], [3, 3], [9, 10]])], dim=1)
-    log_probs = run_transformer_forward(SOURCES, TARGETS, weights, TINY)
-    changed = run_transformer_forward(SOURCES, targets, weights, TINY)
-    assert_close(changed[:, :2], log_probs[:, :2])
-
-
-@pytest.mark.parametrize(("pad_id", "word"), [(0, 5), (4, 0), (9, 0)])
-def test_padding_of_the_source_changes_nothing_whatever_its_id(pad_id, word):
-    """Three pads behind a sentence or none: the same. With another pad id, 0 is a word."""
-    config, weights = SHALLOW._replace(pad_id=pad_id), draw_weights.transformer(SHALLOW)
-    source = torch.tensor([[3, word, 8, 2]])
-    padded = torch.cat([source, torch.full((1, 3), pad_id)], dim=1)
-    alone = run_transformer_forward(source, TARGETS[:1], weights, config)
-    assert_close(run_transformer_forward(padded, TARGETS[:1], weights, config), alone)
-
-
-def test_a_sentence_padded_in_a_batch_gives_what_it_gives_alone():
-    """Sources of 5, 3 and 2 tokens, targets of 4, 2 and 3: real rows only, the rest is free."""
-    weights = draw_weights.transformer()
-    targets = torch.tensor([[1, 10, 3, 7], [1, 4, 0, 0], [1, 6, 5, 0]])
-    first = run_transformer_forward(SOURCES[:1], targets[:1], weights, TINY)
-    second = run_transformer_forward(SOURCES[1:2, :3], targets[1:2, :2], weights, TINY)
-    third = run_transformer_forward(SOURCES[2:, :2], targets[2:, :3], weights, TINY)
-    batch = run_transformer_forward(SOURCES, targets, weights, TINY)
-    real = torch.cat([batch[0], batch[1, :2], batch[2, :3]])
-    assert_close(real, torch.cat([first[0], second[0], third[0]]))
-
-
-def test_one_token_each():
-    """One word in, the start token, and one row of log-probabilities: they add up to 1."""
-    ids = torch.tensor([[3]]), torch.tensor([[1]])
-    log_probs = run_transformer_forward(*ids, draw_weights.transformer(SHALLOW), SHALLOW)
-    assert_close(log_probs.exp().sum(dim=-1), expected=[[1.0]])
-
-
-def test_half_precision_stays_half():
-    """A bfloat16 model makes bfloat16 log-probabilities: sums of 1, as far as it can count."""
-    weights = draw_weights.cast(draw_weights.transformer(SHALLOW), torch.bfloat16)
-    log_probs = run_transformer_forward(SOURCES, TARGETS, weights, SHALLOW)
-    assert_close(log_probs.exp().sum(dim=-1), torch.ones(3, 4))
-
-
-def test_tied_weights_learn_from_being_scored():
-    """The last norm says (1, 0) and ignores all else: row v learns ([v is right] − p(v)) · (1, 0).
-
-    Three words of equal score: 2/3 for the right one, −1/3 for the others.
-    """
-    config = SHALLOW._replace(vocab_size=3, d_model=2, num_heads=1)
-    table = torch.tensor([[1.0, 2.0], [1.0, 3.0], [1.0, 4.0]], requires_grad=True)
-    layer = draw_weights.decoder_layer(2, 12)._replace(feed_forward_norm=always(1.0, 0.0))
-    weights = draw_weights.transformer(config)._replace(
-        token_embedding=table, decoder_layers=(layer,), output_projection=LinearWeights(table)
-    )
-    ids = torch.tensor([[1]])
-    run_transformer_forward(ids, ids, weights, config)[0, 0, 2].backward()
-    assert_close(table.grad, expected=[[-1 / 3, 0.0], [-1 / 3, 0.0], [2 / 3, 0.0]])
-
-
-def test_tied_weights_learn_from_being_read_too():
-    """Torch's gradient, from source, target and output together, in one table."""
-    weights, judged = (draw_weights.trainable(draw_weights.transformer(SHALLOW)) for _ in range(2))
-    gold = torch.tensor([[10, 3, 7, 2], [4, 4, 9, 2], [6, 5, 8, 2]])[..., None]
-    run_transformer_forward(SOURCES, TARGETS, weights, SHALLOW).gather(2, gold).sum().backward()
-    torch_answer(SOURCES, TARGETS, judged, SHALLOW).gather(2, gold).sum().backward()
-    learned = weights.token_embedding.grad
-    assert_close(learned, judged.token_embedding.grad, atol=AGREED[learned.dtype])
-
-
 @pytest.mark.parametrize(("sources", "targets"), [(3, 2), (1, 3), (3, 1)])
 def test_batches_that_differ_are_an_error(sources, targets):
     """One sentence would be spread over three without a word: the message names both numbers."""
@@ -169,20 +99,20 @@ def test_batches_that_differ_are_an_error(sources, targets):
         run_transformer_forward(SOURCES[:sources], TARGETS[:targets], weights, TINY)
 
 
-def test_sentences_may_be_as_long_as_max_length():
-    """Nine tokens each where nine are allowed: torch agrees."""
-    ids, weights = draw.token_ids(1, 9, vocab_size=10) + 1, draw_weights.transformer(SHALLOW)
-    log_probs = run_transformer_forward(ids, ids, weights, SHALLOW)
-    expected = torch_answer(ids, ids, weights, SHALLOW)
-    assert_close(log_probs, expected, rtol=0.0, atol=AGREED[log_probs.dtype])
-
-
 @pytest.mark.parametrize(("source", "target"), [(10, 3), (3, 10)], ids=["source", "target"])
 def test_a_sentence_over_max_length_is_an_error(source, target):
     """Ten tokens where nine are allowed: nothing is cut off, and the message names both."""
     ids = torch.ones(1, source, dtype=torch.int64), torch.ones(1, target, dtype=torch.int64)
     with rejects(ValueError, naming=(10, 9)):
         run_transformer_forward(*ids, draw_weights.transformer(), TINY)
+
+
+def test_sentences_may_be_as_long_as_max_length():
+    """Nine tokens each where nine are allowed: torch agrees."""
+    ids, weights = draw.token_ids(1, 9, vocab_size=10) + 1, draw_weights.transformer(SHALLOW)
+    log_probs = run_transformer_forward(ids, ids, weights, SHALLOW)
+    expected = torch_answer(ids, ids, weights, SHALLOW)
+    assert_close(log_probs, expected, rtol=0.0, atol=AGREED[log_probs.dtype])
 
 
 def only_the_norms(x, layers):
@@ -254,3 +184,73 @@ def test_chance_comes_from_the_generator():
     )
     assert_close(again, first)
     assert not torch.allclose(other, first), "another seed gives the same answer"
+
+
+def test_one_token_each():
+    """One word in, the start token, and one row of log-probabilities: they add up to 1."""
+    ids = torch.tensor([[3]]), torch.tensor([[1]])
+    log_probs = run_transformer_forward(*ids, draw_weights.transformer(SHALLOW), SHALLOW)
+    assert_close(log_probs.exp().sum(dim=-1), expected=[[1.0]])
+
+
+def test_half_precision_stays_half():
+    """A bfloat16 model makes bfloat16 log-probabilities: sums of 1, as far as it can count."""
+    weights = draw_weights.cast(draw_weights.transformer(SHALLOW), torch.bfloat16)
+    log_probs = run_transformer_forward(SOURCES, TARGETS, weights, SHALLOW)
+    assert_close(log_probs.exp().sum(dim=-1), torch.ones(3, 4))
+
+
+def test_a_later_word_changes_no_earlier_answer():
+    """Other words from the third place of four on: what is said at the first two stays."""
+    weights = draw_weights.transformer()
+    targets = torch.cat([TARGETS[:, :2], torch.tensor([[5, 2], [3, 3], [9, 10]])], dim=1)
+    log_probs = run_transformer_forward(SOURCES, TARGETS, weights, TINY)
+    changed = run_transformer_forward(SOURCES, targets, weights, TINY)
+    assert_close(changed[:, :2], log_probs[:, :2])
+
+
+@pytest.mark.parametrize(("pad_id", "word"), [(0, 5), (4, 0)])
+def test_padding_of_the_source_changes_nothing_whatever_its_id(pad_id, word):
+    """Three pads behind a sentence or none: the same. With another pad id, 0 is a word."""
+    config, weights = SHALLOW._replace(pad_id=pad_id), draw_weights.transformer(SHALLOW)
+    source = torch.tensor([[3, word, 8, 2]])
+    padded = torch.cat([source, torch.full((1, 3), pad_id)], dim=1)
+    alone = run_transformer_forward(source, TARGETS[:1], weights, config)
+    assert_close(run_transformer_forward(padded, TARGETS[:1], weights, config), alone)
+
+
+def test_a_sentence_padded_in_a_batch_gives_what_it_gives_alone():
+    """Sources of 5, 3 and 2 tokens, targets of 4, 2 and 3: real rows only, the rest is free."""
+    weights = draw_weights.transformer()
+    targets = torch.tensor([[1, 10, 3, 7], [1, 4, 0, 0], [1, 6, 5, 0]])
+    first = run_transformer_forward(SOURCES[:1], targets[:1], weights, TINY)
+    second = run_transformer_forward(SOURCES[1:2, :3], targets[1:2, :2], weights, TINY)
+    third = run_transformer_forward(SOURCES[2:, :2], targets[2:, :3], weights, TINY)
+    batch = run_transformer_forward(SOURCES, targets, weights, TINY)
+    real = torch.cat([batch[0], batch[1, :2], batch[2, :3]])
+    assert_close(real, torch.cat([first[0], second[0], third[0]]))
+
+
+def test_tied_weights_learn_from_being_read_too():
+    """Torch's gradient, from source, target and output together, in one table."""
+    weights, judged = (draw_weights.trainable(draw_weights.transformer(SHALLOW)) for _ in range(2))
+    gold = torch.tensor([[10, 3, 7, 2], [4, 4, 9, 2], [6, 5, 8, 2]])[..., None]
+    run_transformer_forward(SOURCES, TARGETS, weights, SHALLOW).gather(2, gold).sum().backward()
+    torch_answer(SOURCES, TARGETS, judged, SHALLOW).gather(2, gold).sum().backward()
+    learned = weights.token_embedding.grad
+    assert_close(learned, judged.token_embedding.grad, atol=AGREED[learned.dtype])
+
+
+@pytest.mark.parametrize("size", draw.sizes("batch heads source target d_k d_ff", count=3), ids=str)
+def test_agrees_with_torch_at_other_sizes(size):
+    """No bias at the output; every source has padding of its own, id 5 here, and 0 is a word."""
+    config = SHALLOW._replace(
+        d_model=size.heads * size.d_k, num_heads=size.heads, d_ff=size.d_ff, pad_id=5
+    )
+    weights = draw_weights.transformer(config, bias=False)
+    real = draw.visible(size.batch, size.source)
+    sources = draw.token_ids(size.batch, size.source, vocab_size=5).where(real, 5)
+    targets = draw.token_ids(size.batch, size.target, vocab_size=5, seed=1)
+    log_probs = run_transformer_forward(sources, targets, weights, config)
+    expected = torch_answer(sources, targets, weights, config)
+    assert_close(log_probs, expected, rtol=0.0, atol=AGREED[log_probs.dtype])

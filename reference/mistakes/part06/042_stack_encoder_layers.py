@@ -37,11 +37,6 @@ def top_down(x, layers, num_heads, source_mask, dropout_rate=0.0, generator=None
     return _stack(x, layers[::-1], num_heads, source_mask, dropout_rate, generator)
 
 
-def one_layer_short(x, layers, num_heads, source_mask, dropout_rate=0.0, generator=None):
-    """The last layer is left out."""
-    return _stack(x, layers[:-1], num_heads, source_mask, dropout_rate, generator)
-
-
 def first_layer_only(x, layers, num_heads, source_mask, dropout_rate=0.0, generator=None):
     """The answer is returned inside the loop, after the first layer."""
     return _stack(x, layers[:1], num_heads, source_mask, dropout_rate, generator)

@@ -61,14 +61,6 @@ def top_down(
     return _stack(x, memory, layers, num_heads, target_mask, source_mask, dropout_rate, generator)
 
 
-def one_layer_short(
-    x, memory, layers, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
-):
-    """The last layer is left out."""
-    layers = layers[:-1]
-    return _stack(x, memory, layers, num_heads, target_mask, source_mask, dropout_rate, generator)
-
-
 def first_layer_only(
     x, memory, layers, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
 ):

@@ -75,11 +75,6 @@ def _everyone(mask):
     return mask | ~mask
 
 
-def _stairs(mask):
-    length = mask.shape[-1]
-    return mask & torch.ones(length, length, dtype=torch.bool, device=mask.device).tril()
-
-
 def _no_check(*_):
     pass
 
@@ -96,12 +91,9 @@ _RIGHT = {
     "memory_mask": lambda mask: mask,
     "x": lambda x: x,
     "output": lambda output: output,
-    "logits": lambda logits: logits,
     "log_probs": apply_log_softmax_over_vocab,
-    "encoder_chance": lambda generator: generator,
     "decoder_chance": lambda generator: generator,
     "encoder_rate": lambda rate: rate,
-    "decoder_rate": lambda rate: rate,
 }
 
 
@@ -120,7 +112,7 @@ def _model(source_ids, target_ids, weights, config, generator, **slips):
             heads,
             does.encoder_mask(mask),
             does.encoder_rate(rate),
-            does.encoder_chance(generator),
+            generator,
         )
     )
     x = does.embed_target(target_ids, weights, config, generator)
@@ -131,11 +123,11 @@ def _model(source_ids, target_ids, weights, config, generator, **slips):
         heads,
         does.target_mask(target_ids),
         does.memory_mask(mask),
-        does.decoder_rate(rate),
+        rate,
         does.decoder_chance(generator),
     )
     logits = apply_final_output_projection(does.x(x), does.output(weights.output_projection))
-    return does.log_probs(does.logits(logits))
+    return does.log_probs(logits)
 
 
 def no_positions(source_ids, target_ids, weights, config, generator=None):
@@ -190,20 +182,10 @@ def padding_taken_to_be_0(source_ids, target_ids, weights, config, generator=Non
     return _model(source_ids, target_ids, weights, config, generator, **slips)
 
 
-def encoder_hears_no_future(source_ids, target_ids, weights, config, generator=None):
-    """The encoder is causal too: only the decoder must not hear what comes."""
-    return _model(source_ids, target_ids, weights, config, generator, encoder_mask=_stairs)
-
-
 def memory_detached(source_ids, target_ids, weights, config, generator=None):
     """The memory is detached: no gradient reaches the encoder, and it never learns."""
     slips = {"memory": lambda memory: memory.detach()}
     return _model(source_ids, target_ids, weights, config, generator, **slips)
-
-
-def memory_normed_again(source_ids, target_ids, weights, config, generator=None):
-    """A norm comes after the encoder: its last layer has normed already."""
-    return _model(source_ids, target_ids, weights, config, generator, memory=normalize_last_dim)
 
 
 def answer_normed_again(source_ids, target_ids, weights, config, generator=None):
@@ -214,12 +196,6 @@ def answer_normed_again(source_ids, target_ids, weights, config, generator=None)
 def output_bias_forgotten(source_ids, target_ids, weights, config, generator=None):
     """The bias of the output projection is left out."""
     slips = {"output": lambda output: output._replace(bias=None)}
-    return _model(source_ids, target_ids, weights, config, generator, **slips)
-
-
-def output_table_detached(source_ids, target_ids, weights, config, generator=None):
-    """The table is detached where it scores: it learns from being read only."""
-    slips = {"output": lambda output: output._replace(weight=output.weight.detach())}
     return _model(source_ids, target_ids, weights, config, generator, **slips)
 
 
@@ -266,24 +242,10 @@ def encoder_not_dropped(source_ids, target_ids, weights, config, generator=None)
     return _model(source_ids, target_ids, weights, config, generator, encoder_rate=lambda _: 0.0)
 
 
-def decoder_not_dropped(source_ids, target_ids, weights, config, generator=None):
-    """The dropout rate does not reach the decoder."""
-    return _model(source_ids, target_ids, weights, config, generator, decoder_rate=lambda _: 0.0)
-
-
 def generator_not_for_the_decoder(source_ids, target_ids, weights, config, generator=None):
     """The generator does not reach the decoder, which draws from torch's default one."""
     slips = {"decoder_chance": lambda _: None}
     return _model(source_ids, target_ids, weights, config, generator, **slips)
-
-
-def answer_dropped_again(source_ids, target_ids, weights, config, generator=None):
-    """What the decoder hands over is dropped once more before it is scored."""
-
-    def again(x):
-        return apply_dropout(x, config.dropout_rate, generator)
-
-    return _model(source_ids, target_ids, weights, config, generator, x=again)
 
 
 def memory_dropped_again(source_ids, target_ids, weights, config, generator=None):
