@@ -1,0 +1,199 @@
+"""Part 11 · Decoding and Beam Search.
+
+The model can score every next word; now it has to speak. The simplest way is to say the best word
+at each turn (073) and never to look back, until the end token is said or there is no more room
+(074). But the best first word need not begin the best sentence. Beam search keeps a few beginnings
+alive at a time: each is continued in every way there is (076), the best few go on (077), and those
+that have said the end token are put aside. Long sentences collect more doubt than short ones, so
+scores are compared after a length penalty (075), and the best finished sentence is the answer
+(078). Step 079 is the whole search.
+
+Decoding runs without dropout and without a gradient graph. Only the causal mask applies to the
+target: a ``pad_id`` that the model says is a token like any other. ``max_length=None`` means
+``config.max_length``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from kata.part01_tokens import pack_batch
+from kata.part06_transformer import decode_target, encode_source
+from kata.weights import Hypothesis, TransformerConfig, TransformerWeights
+
+
+def select_greedy_next_tokens(
+    log_probs: Float[Tensor, "batch length vocab"],
+) -> Int[Tensor, "batch"]:
+    """Let each sentence say the word that comes to mind first.
+
+    ``argmaxᵥ log_probs[:, −1, v]``: the last position is the one that speaks of the word to come.
+    Of words that tie, the one with the lowest id is said.
+
+    Section 3 of the paper: the decoder generates "an output sequence of symbols one element at a
+    time".
+    """
+    return log_probs[:, -1].argmax(dim=1)
+
+
+def greedy_decode(
+    source_ids: Int[Tensor, "batch source_length"],
+    weights: TransformerWeights,
+    config: TransformerConfig,
+    max_length: int | None = None,
+) -> Int[Tensor, "batch length"]:
+    """Read each sentence once, then answer word by word, never taking a word back.
+
+    Starts with ``config.start_id``, and feeds every word said back in. Returns the words after the
+    start token, ``config.end_id`` included. A row that has said it is filled with ``config.pad_id``
+    while others go on; when all have, or at ``max_length`` words, decoding stops. No dropout, no
+    gradient graph.
+
+    Section 3 of the paper: "consuming the previously generated symbols as additional input when
+    generating the next".
+    """
+    max_length = config.max_length if max_length is None else max_length
+    config = config._replace(dropout_rate=0.0)
+    target_ids = source_ids.new_full((len(source_ids), 1), config.start_id)
+    finished = torch.zeros_like(target_ids[:, 0], dtype=torch.bool)
+    with torch.no_grad():
+        memory, source_mask = encode_source(source_ids, weights, config)
+        for _ in range(max_length):
+            log_probs = decode_target(target_ids, memory, source_mask, weights, config)
+            next_ids = select_greedy_next_tokens(log_probs).masked_fill(finished, config.pad_id)
+            target_ids = torch.cat([target_ids, next_ids[:, None]], dim=1)
+            finished |= next_ids == config.end_id
+            if finished.all():
+                break
+    return target_ids[:, 1:]
+
+
+def compute_length_penalty(length: int, alpha: float = 0.6) -> float:
+    """Say by how much a long sentence may be excused for its doubts.
+
+    ``((5 + length) / 6)^alpha``, by which a log-probability is divided: 1 at one token, and growing
+    more and more slowly. ``alpha = 0`` excuses nothing. The length counts the tokens generated: the
+    end token, but not the start token.
+
+    A ``length`` below 1 raises ``ValueError``.
+
+    Section 6.1 of the paper, "length penalty α = 0.6"; Wu et al., "Google's Neural Machine
+    Translation System" (2016), equation 14.
+    """
+    if length < 1:
+        raise ValueError(f"a sentence has at least 1 token, got length {length}")
+    return ((5 + length) / 6) ** alpha
+
+
+def expand_beam_hypotheses(
+    hypotheses: list[Hypothesis], log_probs: Float[Tensor, "hypotheses vocab"]
+) -> list[Hypothesis]:
+    """Let every beginning of a sentence go on with every word there is.
+
+    Row i of ``log_probs`` scores the words that may follow hypothesis i. Each continuation has one
+    token more, and the sum of the two scores. A word whose score is −∞ or NaN cannot follow.
+    Hypothesis by hypothesis, in order of the token ids.
+
+    The tree that the beam search of the paper's section 6.1 grows.
+    """
+    return [
+        Hypothesis((*hypothesis.token_ids, token_id), hypothesis.log_prob + score)
+        for hypothesis, scores in zip(hypotheses, log_probs.tolist(), strict=True)
+        for token_id, score in enumerate(scores)
+        if math.isfinite(score)
+    ]
+
+
+def select_top_hypotheses(candidates: list[Hypothesis], beam_size: int) -> list[Hypothesis]:
+    """Keep the few most likely, best first, and let the rest go.
+
+    By falling log-probability; those that tie stand in the order of their ``token_ids``. All of
+    them, if there are no more than ``beam_size``.
+
+    A ``beam_size`` below 1 raises ``ValueError``.
+
+    Section 6.1 of the paper: "we used beam search with a beam size of 4".
+    """
+    if beam_size < 1:
+        raise ValueError(f"a beam holds at least 1 hypothesis, got beam_size {beam_size}")
+    ranked = sorted(candidates, key=lambda each: (-each.log_prob, each.token_ids))
+    return ranked[:beam_size]
+
+
+def choose_best_hypothesis(
+    finished: list[Hypothesis], alive: list[Hypothesis], alpha: float
+) -> Hypothesis:
+    """Crown the sentence that is most likely for its length.
+
+    The highest ``log_prob / compute_length_penalty(length, alpha)``, each by the length of its own
+    ``token_ids``. A live hypothesis is broken off in mid-sentence: one is chosen only when none has
+    finished. Of those that tie, the earlier in the list is chosen.
+
+    Section 6.1 of the paper; Wu et al. (2016), equation 14, without the coverage penalty.
+    """
+    return max(
+        finished or alive,
+        key=lambda each: each.log_prob / compute_length_penalty(len(each.token_ids), alpha),
+    )
+
+
+def beam_search_decode(
+    source_ids: Int[Tensor, "batch source_length"],
+    weights: TransformerWeights,
+    config: TransformerConfig,
+    beam_size: int = 4,
+    alpha: float = 0.6,
+    max_length: int | None = None,
+) -> Int[Tensor, "batch length"]:
+    """Follow the few best beginnings side by side, and say the best sentence that comes of them.
+
+    Each row is searched alone, from one empty hypothesis. At each turn the ``beam_size`` best
+    continuations of all live hypotheses are kept; those of them that end in ``config.end_id`` are
+    finished, the others live on. The search stops at ``max_length`` tokens, or as soon as no live
+    hypothesis can still beat the best finished one: not even if it went on to the last place and
+    lost no more probability on its way. Returns each row's best sentence, as step 078 chooses it,
+    with ``config.pad_id`` behind the shorter ones. No dropout, no gradient graph.
+
+    Section 6.1 of the paper: "beam size of 4 and length penalty α = 0.6", and "terminate early when
+    possible".
+    """
+    max_length = config.max_length if max_length is None else max_length
+    config = config._replace(dropout_rate=0.0)
+    with torch.no_grad():
+        sentences = [
+            _search(row[None], weights, config, beam_size, alpha, max_length) for row in source_ids
+        ]
+    return pack_batch(sentences, config.pad_id, source_ids.device)
+
+
+def _search(
+    source_ids: Int[Tensor, "1 source_length"],
+    weights: TransformerWeights,
+    config: TransformerConfig,
+    beam_size: int,
+    alpha: float,
+    max_length: int,
+) -> tuple[int, ...]:
+    """The best sentence for one source."""
+    memory, source_mask = encode_source(source_ids, weights, config)
+    alive, finished = [Hypothesis((), 0.0)], []
+    for _ in range(max_length):
+        heard = [(config.start_id, *each.token_ids) for each in alive]
+        target_ids = torch.tensor(heard, device=source_ids.device)
+        memories = memory.expand(len(alive), -1, -1)
+        log_probs = decode_target(target_ids, memories, source_mask, weights, config)[:, -1]
+        # What is not among the best of its own row is not among the best of all.
+        least = log_probs.topk(min(beam_size, config.vocab_size)).values[:, -1:]
+        log_probs = log_probs.masked_fill(log_probs < least, float("-inf"))
+        best = select_top_hypotheses(expand_beam_hypotheses(alive, log_probs), beam_size)
+        finished += [each for each in best if each.token_ids[-1] == config.end_id]
+        alive = [each for each in best if each.token_ids[-1] != config.end_id]
+        # At the very best a live one reaches the last place and loses nothing more on its way.
+        dreams = [each._replace(token_ids=(config.end_id,) * max_length) for each in alive]
+        if choose_best_hypothesis(finished + dreams, alive=[], alpha=alpha) in finished:
+            break
+    return choose_best_hypothesis(finished, alive, alpha).token_ids
