@@ -1,0 +1,123 @@
+"""Part 5 · Feed-Forward, LayerNorm, and Dropout.
+
+Attention lets the tokens hear each other; afterwards each of them has to think by itself. Between
+two projections stands a gate at zero (032), and together they are the feed-forward network, the
+other half of every layer (033). Around each half goes the same frame. Layer normalization measures
+a token (034), brings it to one common scale (035), and lets the model choose a scale of its own
+(036). Dropout silences numbers at random, so that nothing can lean on any one of them (037). Step
+038 nails the frame together: LayerNorm(x + Dropout(Sublayer(x))).
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from kata.part04_multi_head import apply_linear_projection
+from kata.weights import FeedForwardWeights, LayerNormWeights
+
+
+def apply_relu(x: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """Let what is above zero through, and hold back the rest: each number is its own gate.
+
+    ``max(0, x)``. The slope is 1 above zero and 0 below it, and at zero itself, where the kink has
+    none, it is 0 too. −∞ gives 0, and NaN stays NaN. Not with torch's relu.
+
+    Section 3.3 of the paper, the max of equation 2.
+    """
+    raise NotImplementedError("step 032: write apply_relu")
+
+
+def position_wise_feed_forward(
+    x: Float[Tensor, "batch length d_model"], weights: FeedForwardWeights
+) -> Float[Tensor, "batch length d_model"]:
+    """Send each token alone into a wider room to think, and call it back with what it found.
+
+    ``max(0, x W₁ᵀ + b₁) W₂ᵀ + b₂``, where ``weights.expand`` holds W₁ and b₁, ``weights.contract``
+    W₂ and b₂. The same weights serve every position, and no position sees another. Either bias may
+    be ``None``.
+
+    Section 3.3 of the paper, equation 2.
+    """
+    raise NotImplementedError("step 033: write position_wise_feed_forward")
+
+
+def compute_mean_and_variance(
+    x: Float[Tensor, "... d_model"],
+) -> tuple[Float[Tensor, "... 1"], Float[Tensor, "... 1"]]:
+    """Measure each token: where its numbers lie, and how far they are spread.
+
+    ``μ = Σ xᵢ / D`` and ``σ² = Σ (xᵢ − μ)² / D`` over the last dimension, which stays as one of
+    size 1. Half inputs are measured in float32, and the two results are float32 then: the square
+    of a deviation of 256 is more than float16 can hold.
+
+    Section 3.1 of the paper; equation 3 of Ba, Kiros and Hinton, "Layer Normalization" (2016).
+    """
+    raise NotImplementedError("step 034: write compute_mean_and_variance")
+
+
+def normalize_last_dim(
+    x: Float[Tensor, "... d_model"], eps: float = 1e-5
+) -> Float[Tensor, "... d_model"]:
+    """Bring every token to one scale: mean 0 and variance 1, however loud it came in.
+
+    ``(x − μ) / √(σ² + ε)``. The ε stands inside the root: a token whose numbers are all alike has
+    no spread to divide by, and becomes zeros. Half inputs are computed in float32 and rounded once,
+    at the end.
+
+    Section 3.1 of the paper; Ba, Kiros and Hinton, "Layer Normalization" (2016).
+    """
+    raise NotImplementedError("step 035: write normalize_last_dim")
+
+
+def layer_norm(
+    x: Float[Tensor, "... d_model"], weights: LayerNormWeights, eps: float = 1e-5
+) -> Float[Tensor, "... d_model"]:
+    """Bring every token to one scale, then let the model set each feature's volume and zero.
+
+    ``gain · (x − μ) / √(σ² + ε) + bias``, with one gain and one bias for each feature. The result
+    has the dtype of ``x``. Not with torch's layer norm.
+
+    A gain or bias that is not ``(d_model,)`` raises ``ValueError``.
+
+    Section 3.1 of the paper; Ba, Kiros and Hinton, "Layer Normalization" (2016).
+    """
+    raise NotImplementedError("step 036: write layer_norm")
+
+
+def apply_dropout(
+    x: Float[Tensor, "..."], dropout_rate: float, generator: torch.Generator | None = None
+) -> Float[Tensor, "..."]:
+    """Silence each number by the toss of a coin, and let the survivors speak up for the silent.
+
+    With probability p = ``dropout_rate`` a number becomes 0, each by a toss of its own; the others
+    are divided by 1 − p, so that the mean to be expected stays. The mask is new at every call.
+
+    Rate 0 is evaluation: ``x`` as it is, and nothing is drawn. Rate 1 gives zeros. Chance comes
+    from ``generator``; ``None`` is torch's default one. Not with torch's dropout.
+
+    A rate outside [0, 1] raises ``ValueError``.
+
+    Section 5.4 of the paper; Srivastava et al., "Dropout" (2014).
+    """
+    raise NotImplementedError("step 037: write apply_dropout")
+
+
+def add_and_norm(
+    x: Float[Tensor, "... d_model"],
+    sublayer_output: Float[Tensor, "... d_model"],
+    norm_weights: LayerNormWeights,
+    dropout_rate: float = 0.0,
+    generator: torch.Generator | None = None,
+) -> Float[Tensor, "... d_model"]:
+    """Keep what the token was, add what the sub-layer found, and bring the sum to one scale.
+
+    ``LayerNorm(x + Dropout(Sublayer(x)))``: only the sub-layer's part is dropped, never ``x``.
+
+    Shapes that differ raise ``ValueError``; a bad gain, bias or rate raises what steps 036 and 037
+    raise.
+
+    Section 3.1 of the paper; section 5.4 for where dropout stands.
+    """
+    raise NotImplementedError("step 038: write add_and_norm")
