@@ -5,6 +5,7 @@ Nothing to write here. A weight matrix is ``(d_out, d_in)``, as in ``torch.nn.Li
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from jaxtyping import Float
@@ -165,3 +166,27 @@ class DecoderOnlyConfig(NamedTuple):
     num_kv_heads: int
     rope_base: float = 10000.0
     norm_eps: float = 1e-6
+
+
+@dataclass
+class KVCache:
+    """The keys and values of one attention, in a room of fixed size, filled from the front.
+
+    Positions 0 to ``length`` − 1 are taken; what lies behind them means nothing. Changed in place.
+    """
+
+    keys: Float[Tensor, "batch heads capacity d_k"]
+    values: Float[Tensor, "batch heads capacity d_k"]
+    length: int
+
+
+@dataclass
+class DecoderCache:
+    """What a decoder need not work out again: for each layer the keys and values it has seen.
+
+    ``self_attention`` grows with every token. ``cross_attention`` holds those of the memory, all
+    of them at once; the list is empty until a first token has asked for them.
+    """
+
+    self_attention: list[KVCache]
+    cross_attention: list[KVCache]

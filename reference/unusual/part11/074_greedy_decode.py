@@ -26,7 +26,7 @@ def each_sentence_alone(source_ids, weights, config, max_length=None):
 
 @torch.inference_mode()
 def room_made_beforehand(source_ids, weights, config, max_length=None):
-    """A table of padding is filled column by column, in inference mode, and cut where all are done."""
+    """A table of padding is filled column by column, in inference mode, and cut in the end."""
     config = config._replace(dropout_rate=0)
     room = max_length or config.max_length
     rows = source_ids.shape[0]

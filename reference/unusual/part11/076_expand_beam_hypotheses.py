@@ -19,7 +19,7 @@ def added_up_by_torch(hypotheses, log_probs):
     found = torch.isfinite(log_probs)
     places, scores = found.nonzero().tolist(), total[found].tolist()
     return [
-        Hypothesis(hypotheses[row].token_ids + (word,), score)
+        Hypothesis((*hypotheses[row].token_ids, word), score)
         for (row, word), score in zip(places, scores, strict=True)
     ]
 
@@ -33,7 +33,7 @@ def pair_by_pair(hypotheses, log_probs):
         score = log_probs[row, word].item()
         if -math.inf < score < math.inf:
             ids, so_far = hypotheses[row]
-            answer.append(Hypothesis(log_prob=so_far + score, token_ids=tuple([*ids, word])))
+            answer.append(Hypothesis(log_prob=so_far + score, token_ids=(*ids, word)))
     return answer
 
 
