@@ -1,6 +1,7 @@
 """Given: the containers that carry weights and settings from step to step.
 
-Nothing to write here. A weight matrix is ``(d_out, d_in)``, as in ``torch.nn.Linear``: ``y = x Wᵀ + b``.
+Nothing to write here. A weight matrix is ``(d_out, d_in)``, as in ``torch.nn.Linear``:
+``y = x Wᵀ + b``.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class EncoderLayerWeights(NamedTuple):
 
 
 class DecoderLayerWeights(NamedTuple):
-    """One decoder layer: masked self-attention, cross-attention and feed-forward, each with its norm."""
+    """One decoder layer: two attentions, masked and crossed, and feed-forward, each with its norm."""
 
     self_attention: AttentionWeights
     self_attention_norm: LayerNormWeights

@@ -80,7 +80,7 @@ class Mutant:
 
 
 def mutants_of(path: Path, function: Callable[..., Any]) -> Iterator[Mutant]:
-    """Yield the mutants of a function that was read from ``path``, its private helpers' among them."""
+    """Yield the mutants of a function read from ``path``, its private helpers' among them."""
     assert isinstance(function, FunctionType)
     tree = ast.parse(path.read_bytes())
     defs = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
@@ -179,7 +179,7 @@ def _changes(node: ast.AST, function: ast.FunctionDef) -> Iterator[Change]:
     elif isinstance(node, ast.Compare) and type(node.ops[0]) in OPERATORS:
         yield _set("ops", [OPERATORS[type(node.ops[0])](), *node.ops[1:]])
     elif isinstance(node, ast.UnaryOp):
-        yield _become(ast.UnaryOp(ast.UAdd(), node.operand) if isinstance(node.op, (ast.USub, ast.Invert)) else ast.Call(ast.Name("bool", ast.Load()), [node.operand], []))  # fmt: skip
+        yield _become(_without_sign(node))
     elif isinstance(node, ast.Constant):
         yield from _constants(node)
     elif isinstance(node, ast.Attribute) and node.attr in METHODS:
@@ -199,6 +199,13 @@ def _changes(node: ast.AST, function: ast.FunctionDef) -> Iterator[Change]:
         node, (ast.Expr, ast.AugAssign, ast.Raise, ast.Continue, ast.Break)
     ) and not _is_docstring(node, function):
         yield _become(ast.Pass())
+
+
+def _without_sign(node: ast.UnaryOp) -> ast.expr:
+    """The operand as it is: ``−x`` and ``~x`` lose their sign, ``not x`` its ``not``."""
+    if isinstance(node.op, (ast.USub, ast.Invert)):
+        return ast.UnaryOp(ast.UAdd(), node.operand)
+    return ast.Call(ast.Name("bool", ast.Load()), [node.operand], [])
 
 
 def _is_docstring(node: ast.AST, function: ast.FunctionDef) -> bool:

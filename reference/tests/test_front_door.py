@@ -69,7 +69,9 @@ def run(root: Path, *args: str, **environment: str) -> subprocess.CompletedProce
     """Run pytest in the copy, as a person would."""
     command = [sys.executable, "-m", "pytest", *args]
     env = {**os.environ, "COLUMNS": "100", "PY_COLORS": "0", **environment}
-    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        command, cwd=root, env=env, capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def write(root: Path, file: str, step: str, body: str) -> None:
@@ -109,7 +111,7 @@ def test_first_step_solved(clone: Path, without_torch: dict[str, str]) -> None:
 
 
 def test_later_step_alone(clone: Path) -> None:
-    """Writing 022 right while 014 to 021 are stubs turns 022 green, and the run of it is a success."""
+    """Writing 022 right while 014 to 021 are stubs turns 022 green: exit status 0."""
     write(clone, "part03_attention.py", "022: write scaled_dot_product_attention", RIGHT_022)
     result = run(clone, "-k", "022")
     assert result.returncode == 0, result.stdout

@@ -386,9 +386,7 @@ HELPER_LOST = {
 
 
 @cases(HELPER_LOST)
-def test_helper_that_cannot_be_had_is_one_true_line(
-    verdict: Examine, code: str, says: str
-) -> None:
+def test_helper_that_cannot_be_had_is_one_true_line(verdict: Examine, code: str, says: str) -> None:
     """The line names the file that is at fault."""
     found = verdict(6, {COUNTS: code, MIXING: AMPLIFY.format("helper", "helper")})
     assert found.state == "broken"

@@ -73,7 +73,7 @@ def _told(exam: Exam, function: object) -> str | None:
     kept, exam.world.target = exam.world.target, function
     try:
         for case in exam.cases:
-            red = exam.attempt(exam.world.target, case)
+            red = exam.red_of(exam.world.target, case)
             if red is not None:
                 return exam.looks_like(case, red) or f"red, but not told: {red} {red.rows}"
         return "green"

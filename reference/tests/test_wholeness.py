@@ -138,7 +138,7 @@ def test_steps_are_numbered_without_a_gap() -> None:
 
 
 def test_no_file_is_left_over() -> None:
-    """Every file under a part, and every file of mistakes or unusual versions, belongs to a step."""
+    """Every file under a part, and every file of versions right or wrong, belongs to a step."""
     known = {path for step in HOUSE.steps for path in (step.spec, step.lesson)}
     known |= {HOUSE.mistakes(step) for step in HOUSE.steps}
     known |= {HOUSE.unusual(step) for step in HOUSE.steps}

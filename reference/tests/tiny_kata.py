@@ -178,9 +178,7 @@ def write(folder: Path, files: Files) -> None:
             path.write_text(dedent(content), "utf-8")
 
 
-def examine(
-    house: House, package: Path, number: int, files: Files, own: bool = False
-) -> Verdict:
+def examine(house: House, package: Path, number: int, files: Files, own: bool = False) -> Verdict:
     """The verdict on one step of a kata with these files, reached in this process.
 
     It is the step's first red test, or green.
@@ -228,9 +226,7 @@ class Ended:
     errors: str
 
 
-def run_pytest(
-    house: House, *args: str, folder: str = ".", plugins: tuple[str, ...] = ()
-) -> Ended:
+def run_pytest(house: House, *args: str, folder: str = ".", plugins: tuple[str, ...] = ()) -> Ended:
     """Run pytest on the tiny kata, in a process of its own, with a second's patience."""
     environment = {
         **os.environ,

@@ -53,23 +53,29 @@ def refuse(sentence: str, kind: str = "forbidden", state: str = "wrong") -> None
     raise red
 
 
-def boundary(tag: str) -> AbstractContextManager[object]:
-    """Run the learner's code of one step: bounded in time, and unable to leave."""
-    return nullcontext() if is_inside() else _Boundary(tag)  # inside already: a lazy import, say
+def boundary(tag: str, *, thorough: bool = True) -> AbstractContextManager[object]:
+    """Run the learner's code of one step: bounded in time, and unable to leave.
+
+    Who calls it often may look after everybody's names himself, but for the built-in ones.
+    """
+    if is_inside():  # already: a lazy import, say
+        return nullcontext()
+    return _Boundary(tag, thorough)
 
 
 class _Boundary:
     """A class, as an alarm must find no gap between a generator and its ``with``."""
 
-    def __init__(self, tag: str) -> None:
+    def __init__(self, tag: str, thorough: bool) -> None:
         self.tag = tag
+        self.thorough = thorough
         self.refused: Red | None = None
         self.interrupted = False  # by a person
         self.process = os.getpid()
         self.threads = set(threading.enumerate())
 
     def __enter__(self) -> None:
-        self.names = tampering.Names()
+        self.names = tampering.Names(all_spaces=self.thorough)
         self.restore_exits = self._bar_the_exits()
         heartbeat.begin(self.tag, TIME_LIMIT)
         _Watch.inside = self

@@ -1,4 +1,4 @@
-"""The capstone: the learner's own functions together. It runs when it is asked for, and only on a finished kata."""
+"""The capstone: the learner's own functions together, when asked for, on a finished kata."""
 
 from __future__ import annotations
 

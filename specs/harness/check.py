@@ -123,11 +123,10 @@ class _Close:
 
     def tensors(self, mine: Any, wanted: Any) -> Any:
         torch = sys.modules["torch"]
-        if _family(mine) in ("bool", "int"):
+        if not mine.is_floating_point():
             return mine == wanted
-        wide = torch.complex128 if mine.is_complex() else torch.float64
         rtol, atol = self._tolerance(str(mine.dtype).removeprefix("torch."))
-        return torch.isclose(mine.to(wide), wanted.to(wide), rtol=rtol, atol=atol, equal_nan=True)
+        return torch.isclose(mine.double(), wanted.double(), rtol=rtol, atol=atol, equal_nan=True)
 
 
 class _Equal:
@@ -141,7 +140,7 @@ class _Equal:
 
 
 @dataclass
-class _Parted(Exception):  # noqa: N818  # where two values part company
+class _Parted(Exception):  # where two values part company
     path: str
     mine: Any
     wanted: Any
@@ -163,13 +162,13 @@ def _compare(answer: Any, expected: Any, rule: _Rule) -> None:
 
 def _walk(mine: Any, wanted: Any, rule: _Rule, path: str) -> None:
     """Compare two values part by part, and raise where they part."""
-    if is_tensor(mine) or is_tensor(wanted):
+    if is_tensor(mine):
         _walk_tensor(mine, wanted, rule, path)
         return
-    ours, theirs = parts(mine), parts(wanted)
     if not _same_type(mine, wanted, rule.strict):
         raise _Parted(path, mine, wanted, f"{kind_of(mine)}, not {kind_of(wanted)}")
-    if ours is None or theirs is None:
+    ours, theirs = parts(mine), parts(wanted) or []
+    if ours is None:
         number = isinstance(wanted, (int, float))
         if not (rule.numbers(mine, wanted) if number else mine == wanted):
             raise _Parted(path, mine, wanted)
@@ -228,14 +227,13 @@ def _digits(mine: Any, wanted: Any) -> int:
 
 
 def _family(tensor: Any) -> str:
-    """Whether a tensor holds truth values, whole numbers, floats or complex numbers."""
-    if tensor.is_floating_point() or tensor.is_complex():
-        return "float" if tensor.is_floating_point() else "complex"
-    return "bool" if str(tensor.dtype) == "torch.bool" else "int"
+    """Which kind of numbers a tensor holds: ``bool``, ``int``, ``float`` or ``complex``."""
+    name = str(tensor.dtype).removeprefix("torch.")
+    return "float" if tensor.is_floating_point() else name.strip("u0123456789")
 
 
 def _walk_tensor(mine: Any, wanted: Any, rule: _Rule, path: str) -> None:
-    if not is_tensor(mine) or (not is_tensor(wanted) and tensors(wanted)):
+    if not is_tensor(wanted) and tensors(wanted):
         raise _Parted(path, mine, wanted, f"{kind_of(mine)}, not {kind_of(wanted)}")
     model = wanted.detach() if is_tensor(wanted) else _as_tensor(wanted, mine, rule)
     mine = mine.detach()
@@ -276,7 +274,7 @@ def _tensor_rows(differs: Any, mine: Any, wanted: Any) -> list[tuple[str, str]]:
     whole = mine.numel() <= SHOWN_WHOLE
     sides = (mine, wanted) if whole else (mine[place], wanted[place])
     ours, theirs = (show(side, digits) for side in sides)
-    at = f" at {list(place)}" if place else ""
+    at = f" at {list(place)}"
     rows = [("yours", ours if whole else ours + at), ("expected", theirs)]
     if mine.numel() > 1:
         rows.append(("differ", f"{int(differs.sum())} of {mine.numel()} values, the first{at}"))

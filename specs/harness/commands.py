@@ -1,4 +1,4 @@
-"""What a person can ask for beside running specs: lessons, hints, the board, a fresh stub, a watch."""
+"""What a person can ask for beside running specs: lessons, hints, the board, a fresh stub …"""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from specs.harness.reset import reset
 from specs.harness.session import chosen_package, progress_of
 from specs.harness.solution import solution
 from specs.harness.steps import House
+
 
 def add_options(parser: pytest.Parser) -> None:
     """Declare the kata's options."""

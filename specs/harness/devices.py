@@ -77,7 +77,7 @@ NO_SCALARS = {
 }
 
 
-class DeviceMix(RuntimeError):  # noqa: N818  # says what happened, as the learner will read it
+class DeviceMix(RuntimeError):  # says what happened, as the learner will read it
     """An operation met tensors on two devices."""
 
 

@@ -1,4 +1,4 @@
-"""The cases of one spec, run against a function: the learner's, a known mistake, a mutant or a stub."""
+"""The cases of one spec, run against a function: the learner's, a mistake, a mutant or a stub."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Exam:
         self.step = step
         self.world = World(house, package, step, own)
         self.cases: list[Case] = []
-        self._known: dict[tuple[str, str], Red | None] = {}
+        self._reds: dict[tuple[Callable[..., Any], str], Red | None] = {}
         self.stuck: Red | None = None  # set once the learner's function did not come back
         declared = declarations(step.spec)
         self.guard = Guard(
@@ -186,22 +186,22 @@ class Exam:
         likely = [
             mistake
             for mistake in self.mistakes
-            if same_red(self._known_red(mistake, case), red)
+            if same_red(self.red_of(mistake.function, case), red)
         ]
         if len(likely) > 1:
-            mine = [self.attempt(self.world.target, case) for case in self.cases]
+            mine = [self.red_of(self.world.target, case) for case in self.cases]
             likely.sort(key=lambda mistake: -self._agreement(mistake, mine))
         return likely[0].sentence if likely else None
 
-    def _known_red(self, mistake: Version, case: Case) -> Red | None:
-        """How a mistake takes a case; it always takes it the same way."""
-        key = (mistake.name, case.name)
-        if key not in self._known:
-            self._known[key] = self.attempt(mistake.function, case)
-        return self._known[key]
+    def red_of(self, function: Callable[..., Any], case: Case) -> Red | None:
+        """How a function takes a case, remembered: it always takes it the same way."""
+        key = (function, case.name)
+        if key not in self._reds:
+            self._reds[key] = self.attempt(function, case)
+        return self._reds[key]
 
     def _agreement(self, mistake: Version, mine: list[Red | None]) -> int:
-        theirs = [self._known_red(mistake, case) for case in self.cases]
+        theirs = [self.red_of(mistake.function, case) for case in self.cases]
         return sum(same_red(one, other) for one, other in zip(theirs, mine, strict=True))
 
     def line_of(self, error: BaseException) -> tuple[Path, int] | None:

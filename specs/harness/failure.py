@@ -10,9 +10,9 @@ NOT_STARTED, WRONG, BROKEN = "not started", "wrong", "broken"
 class Red(AssertionError):
     """A check that failed, with its evidence.
 
-    ``kind`` names the check for the machine ("values", "shape", "changed input", "forbidden", …), ``sentence`` tells
-    a person what is wrong, ``rows`` are labelled lines of evidence and ``yours`` is the offending answer itself, kept
-    for comparison with what known mistakes answer.
+    ``kind`` names the check for the machine ("values", "shape", "changed input", "forbidden", …),
+    ``sentence`` tells a person what is wrong, ``rows`` are labelled lines of evidence and ``yours``
+    is the offending answer itself, kept for comparison with what known mistakes answer.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Verdict:
 
 
 def sentence_of(name: str) -> str:
-    """Read a test's name as the sentence it is: ``test_two_keys_by_hand[…]`` → ``two keys by hand``."""
+    """Read a test's name as the sentence it is: ``test_two_keys[…]`` → ``two keys (…)``."""
     plain, bracket, case = name.removeprefix("test_").partition("[")
     return plain.replace("_", " ") + (f" ({case.removesuffix(']')})" if bracket else "")
 

@@ -66,20 +66,33 @@ def _set_streams(streams: tuple[Any, Any, Any]) -> None:
     sys.stdin, sys.stdout, sys.stderr = streams
 
 
+def _list(owner: Any, name: str) -> tuple[Callable[[], list[Any]], Callable[[list[Any]], None]]:
+    """How to read a list that something holds, and how to write it."""
+
+    def write(before: list[Any]) -> None:
+        getattr(owner, name)[:] = before
+
+    return lambda: [*getattr(owner, name)], write
+
+
+def _logging_levels() -> tuple[int, int]:
+    return logging.root.level, logging.root.manager.disable
+
+
 PYTHON = [
     Part(PYTHONS_RANDOM, random.getstate, random.setstate),
-    Part("the warnings filters", lambda: list(warnings.filters), lambda f: warnings.filters.__setitem__(slice(None), f)),  # type: ignore[index]
+    Part("the warnings filters", *_list(warnings, "filters")),
     Part("the recursion limit", sys.getrecursionlimit, sys.setrecursionlimit),
     Part("the working folder", _cwd, _enter),
     Part("the environment variables", lambda: dict(os.environ), _write_dict(os.environ)),
-    Part("the logging level", lambda: (logging.root.level, logging.root.manager.disable), _set_logging),
-    Part("the logging handlers", lambda: [*logging.root.handlers], lambda h: logging.root.handlers.__setitem__(slice(None), h)),
+    Part("the logging level", _logging_levels, _set_logging),
+    Part("the logging handlers", *_list(logging.root, "handlers")),
     Part("Python's input and output", lambda: (sys.stdin, sys.stdout, sys.stderr), _set_streams),
-    Part("the search path of imports", lambda: [*sys.path], lambda path: sys.path.__setitem__(slice(None), path)),
+    Part("the search path of imports", *_list(sys, "path")),
     Part("Python's tracing", sys.gettrace, sys.settrace),
     Part("Python's profiling", sys.getprofile, sys.setprofile),
     Part("the garbage collector", gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
-]  # fmt: skip
+]
 
 
 def _numpy(numpy: Any) -> list[Part]:
@@ -95,18 +108,27 @@ def _leave_modes(torch: Any, count: int) -> None:
 
 
 def _torch(torch: Any) -> list[Part]:
+    def set_device(device: Any) -> None:
+        torch.set_default_device(None if device.type == "cpu" else device)
+
+    def set_autocast(on: bool) -> None:
+        torch.set_autocast_enabled("cpu", on)
+
+    always_same = torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms
+    precision = torch.get_float32_matmul_precision, torch.set_float32_matmul_precision
+    modes = torch._C._len_torch_function_stack, lambda count: _leave_modes(torch, count)
     return [
         Part(TORCHS_RANDOM, torch.get_rng_state, torch.set_rng_state, torch.equal),
         Part("the gradient mode", torch.is_grad_enabled, torch._C._set_grad_enabled),
         Part("torch's default dtype", torch.get_default_dtype, torch.set_default_dtype),
-        Part("torch's default device", torch.get_default_device, lambda device: torch.set_default_device(None if device.type == "cpu" else device)),
+        Part("torch's default device", torch.get_default_device, set_device),
         Part("torch's thread count", torch.get_num_threads, torch.set_num_threads),
-        Part("torch's deterministic mode", torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
+        Part("torch's deterministic mode", *always_same),
         Part("torch's anomaly mode", torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly),
-        Part("torch's precision of matrix products", torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
-        Part("torch's autocast", lambda: torch.is_autocast_enabled("cpu"), lambda on: torch.set_autocast_enabled("cpu", on)),
-        Part("torch's function modes", torch._C._len_torch_function_stack, lambda count: _leave_modes(torch, count)),
-    ]  # fmt: skip
+        Part("torch's precision of matrix products", *precision),
+        Part("torch's autocast", lambda: torch.is_autocast_enabled("cpu"), set_autocast),
+        Part("torch's function modes", *modes),
+    ]
 
 
 def _parts() -> list[Part]:

@@ -1,4 +1,7 @@
-"""Models made by hand: what they say can be worked out on paper, and it is not one word over and over."""
+"""Models made by hand: what they say can be worked out on paper.
+
+With drawn weights most models say one word over and over, and a mistake in decoding does not show.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +43,8 @@ def table_model(
 ) -> tuple[TransformerWeights, TransformerConfig]:
     """Make a model without layers: how likely one word follows another stands in a table.
 
-    ``{START: {3: 0.6, 4: 0.4}}``: 3 is said first with probability 0.6. A word without a row is followed by the end.
-    The source plays no part.
+    ``{START: {3: 0.6, 4: 0.4}}``: 3 is said first with probability 0.6. A word without a row is
+    followed by the end. The source plays no part.
     """
     chances = torch.full((VOCAB, VOCAB), 1e-9)
     for word in range(VOCAB):
@@ -56,11 +59,12 @@ def table_model(
 def counting_model(max_length: int = 6) -> tuple[TransformerWeights, TransformerConfig]:
     """Make a model that counts: 3, 4, … up to the mean of the source's words, and then the end.
 
-    Cross-attention looks at all words of the source alike and hands over their mean. What is said next is decided by
-    the last word and that mean. Whoever lets it go on after the end hears 6.
+    Cross-attention looks at all words of the source alike and hands over their mean; what is said
+    next follows from the last word and that mean. Whoever lets it go on after the end hears 6.
 
-    Each word has an axis of its own. There is one more for the mean, and one to set off what the norms take off as
-    their own mean. Two numbers far larger than the rest make every vector's spread the same: the norms change nothing.
+    Each word has an axis of its own; the mean has one, and one makes up for the mean that the norms
+    take off. Two numbers far larger than the rest make every vector's spread the same, so that the
+    norms change nothing.
     """
     mean, rest, high, low, d_model = range(VOCAB, VOCAB + 5)
     embedding = torch.zeros(VOCAB, d_model)

@@ -88,7 +88,7 @@ class Spec(pytest.Module):
     step: Step
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
-        """List the spec's tests; a stub, or a file that cannot be read, is one red item of its own."""
+        """List the spec's tests; a stub, or a file that cannot be read, is one red item."""
         dojo = self.config.stash[DOJO]
         verdict = dojo.lost.get(self.step.number) or self._without_running(dojo)
         if verdict is not None:
@@ -239,11 +239,21 @@ class _Ear:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
-    summary.count_the_missing(session, session.config.stash[DOJO])
+    dojo = session.config.stash[DOJO]
+    summary.count_the_missing(session, dojo)
+    if hasattr(session.config, "workeroutput"):  # a worker of pytest-xdist
+        session.config.workeroutput["whole"] = sorted(dojo.whole)
     yield
     if supervisor.line is not None:
         supervisor.line.send("finished", int(session.exitstatus))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    whole = getattr(node, "workeroutput", {}).get("whole", [])
+    node.config.stash[DOJO].whole.update(whole)
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    summary.show(config, terminalreporter, config.stash[DOJO])
+    if not hasattr(config, "workerinput"):  # workers leave it to their controller
+        summary.show(config, terminalreporter, config.stash[DOJO])

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from specs.harness import check, globalstate
+from specs.harness import check, globalstate, tampering
 from specs.harness.boundary import boundary
 from specs.harness.devices import DeviceMix, PretendedDevice
 from specs.harness.failure import Red, in_one_line
@@ -34,13 +34,13 @@ def probe(guard: Guard, call: Call) -> None:
 
 
 def _ask(guard: Guard, call: Call) -> None:
-    before = globalstate.take()
+    before, names = globalstate.take(), tampering.Names()
     try:
         if not (call.at_random or _draws_at_random(call.arguments) or guard.changes):
             _probe_values(guard, call)
         _probe_device(guard, call)
     finally:
-        changed = set(before.put_back()) - globalstate.BY_IMPORTS
+        changed = {*names.put_back(), *before.put_back()} - globalstate.BY_IMPORTS
         changed -= globalstate.RANDOM if call.at_random else set()
     if changed:  # in float64 alone, say
         raise changed_state(" and ".join(sorted(changed)))
@@ -56,7 +56,7 @@ def _run(guard: Guard, function: Function, arguments: dict[str, Any]) -> Any:
     bound = guard.signature.bind(**arguments)
     if function is guard.judge:
         return function(*bound.args, **bound.kwargs)
-    with boundary(guard.tag), guard.not_with():
+    with boundary(guard.tag, thorough=False), guard.not_with():
         return function(*bound.args, **bound.kwargs)
 
 

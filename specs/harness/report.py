@@ -57,7 +57,7 @@ def verdict_on(exam: Exam, case: Case, red: Red, looks_like: str | None) -> Verd
     if looks_like:
         rows.append(("looks like", looks_like))
     rule = " ".join((case.function.__doc__ or "").split())
-    if rule and not (red.state == BROKEN):
+    if rule and red.state != BROKEN:
         rows.append(("rule", rule))
     rows += where_to_go(exam.house, step, package, exam.defined_at())
     heading = f"{step.tag} {step.name}: {title}"

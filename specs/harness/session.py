@@ -47,7 +47,7 @@ class Dojo:
     def exam(self, step: Step) -> Exam:
         """The step's exam, made when it is first needed."""
         if step not in self.exams:
-            # A list of names needs no learner's code, and an xdist worker must have one to crash on.
+            # A list of names needs no learner's code; an xdist worker must have a test to crash in.
             runs = not (self.config.option.collectonly or hasattr(self.config, "workerinput"))
             self.exams[step] = Exam(self.house, self.package, step, self.own, runs)
         return self.exams[step]

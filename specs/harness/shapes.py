@@ -1,7 +1,7 @@
 """What flows through a step: every call of another step inside it, with named shapes.
 
-The input is the roomiest call that the step's own spec makes. The learner's functions are used as far as they are
-written, the reference's where they still are stubs.
+The input is the roomiest call that the step's own spec makes. The learner's functions are used as
+far as they are written, the reference's where they still are stubs.
 """
 
 from __future__ import annotations
@@ -135,7 +135,11 @@ def roomiest(exam: Exam) -> Call:
         calls += [call for call in exam.guard.calls if call.judged is not None]
     if not calls:
         raise UserError(f"the spec of {exam.step.tag} makes no call whose shapes could be shown")
-    return max(calls, key=lambda call: sum(t.numel() for t in tensors((call.arguments, call.judged))))
+    return max(calls, key=_room)
+
+
+def _room(call: Call) -> int:
+    return sum(tensor.numel() for tensor in tensors((call.arguments, call.judged)))
 
 
 def _candidates(house: House, world: World) -> list[Candidate]:

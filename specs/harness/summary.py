@@ -1,4 +1,4 @@
-"""What stands at the end of a run: the first red step in full, the others in a line each, the board."""
+"""What ends a run: the first red step in full, the others in a line each, the board."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def show(config: pytest.Config, writer: Writer, dojo: Dojo) -> None:
     writer.write_line("")
     if red:
         _in_full(writer, red[0])
-        _in_brief(writer, dojo.house, red[1:])
+        _in_brief(writer, dojo.house, red)
     for note in dojo.notes:
         writer.write_line(f"note  {note}")
     if dojo.is_learner:
@@ -85,10 +85,11 @@ def _in_full(writer: Writer, verdict: Verdict) -> None:
 
 
 def _in_brief(writer: Writer, house: House, verdicts: list[Verdict]) -> None:
-    """One line a red step; a reason that several share is told once."""
-    told_before: set[str] = set()
+    """One line a red step after the first; a reason that several share is told once."""
+    first, *others = verdicts
+    told_before = {first.brief}
     steps = {step.number: step for step in house.steps}
-    for verdict in verdicts:
+    for verdict in others:
         if not verdict.brief or verdict.brief in told_before:  # the board tells the stubs
             continue
         told_before.add(verdict.brief)

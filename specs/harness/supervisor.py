@@ -1,9 +1,9 @@
 """A parent process that keeps the verdict: the learner's code can end its own process, not the run.
 
-On POSIX the run happens in a forked child. The child sends every verdict, and at last its exit status, through a
-pipe; a page of shared memory says which step runs and until when it may. A child that falls silent, leaves early or
-cannot be stopped from inside is named and ended, and the results so far are shown. The fork comes before torch is
-imported, so it costs a few milliseconds.
+On POSIX the run happens in a forked child. The child sends every verdict, and at last its exit
+status, through a pipe; a page of shared memory says which step runs and until when it may. A child
+that falls silent, leaves early or cannot be stopped from inside is ended, and its last step named.
+The fork comes before torch is imported, so it costs a few milliseconds.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Line:
         self.descriptor = descriptor
 
     def send(self, kind: str, content: object) -> None:
-        """Send one message to the parent; without one, or without the pipe, there is nothing to do."""
+        """Send one message to the parent; where none hears, there is nothing left to do."""
         try:
             os.write(self.descriptor, json.dumps([kind, content]).encode() + b"\n")
         except OSError:
@@ -67,9 +67,9 @@ def possible() -> bool:
 
 def divide() -> Ending | None:
     """Fork. The child gets None and goes on; the parent waits, and gets the child's ending."""
-    global line
+    global line  # noqa: PLW0603  # the one thing that the child is to know
     page = heartbeat.share()
-    dump = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+    dump = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -22,6 +22,7 @@ MOVES = ("Storage", "manual_seed")
 BUILT_INS_CHANGED = "Python's built-in functions"
 HARNESS = [f"{__package__}.{path.stem}" for path in Path(__file__).parent.glob("*.py")]
 
+
 @dataclass(frozen=True)
 class Space:
     """Where names live: a module, a class, a spec."""
@@ -31,6 +32,7 @@ class Space:
     put: Callable[[str, Any], None]
     drop: Callable[[str], None]
     hidden: tuple[Mapping[str, Any], ...]  # the names that a new one here would stand before
+
 
 _harness: dict[str, list[Space]] = {}  # by module
 _spec: list[Space] = []  # of the spec that runs
@@ -42,11 +44,11 @@ def watch_spec(names: dict[str, Any]) -> None:
 
 
 class Names:
-    """What the names meant."""
+    """What the names meant: the built-in ones alone, or everybody's."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, all_spaces: bool = True) -> None:
         self.built_ins = BUILT_INS.copy()
-        self.spaces = [(space, space.names.copy()) for space in _spaces()]
+        self.spaces = [(one, one.names.copy()) for one in (_spaces() if all_spaces else ())]
 
     def put_back(self) -> list[str]:
         """Put every name back, and say which had to be.

@@ -15,7 +15,7 @@ DEEPEST = 64  # what is nested deeper counts as one leaf
 HOLDS_ITSELF = "The result holds itself, or is nested without end."
 
 
-class NotCopyable(Exception):  # noqa: N818  # a fact about a value, not a mistake
+class NotCopyable(Exception):  # a fact about a value, not a mistake
     """A value, such as an iterator, that can be used only once."""
 
 
@@ -38,7 +38,7 @@ def kind_of(value: object) -> str:
         return "None"
     if is_tensor(value):
         return "a tensor" if name in ("Tensor", "Parameter") else f"a {name}, not a plain tensor"
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
 def parts(value: Any) -> list[tuple[str, Any]] | None:

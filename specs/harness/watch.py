@@ -1,7 +1,7 @@
 """Run again on every save, with torch kept loaded: one fork a run instead of one start of Python.
 
-The watching process imports torch but never runs a tensor operation: a child of a process whose thread pool has
-started would hang. Where there is no fork, each run is a fresh process.
+The watching process imports torch but never runs a tensor operation: a child of a process whose
+thread pool has started would hang. Where there is no fork, each run is a fresh process.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The kata as it stands while one step is under test: every other step comes from the reference.
 
-A world is a set of ``kata`` modules of its own. In the module of the step under test, the definitions of the other
-steps are left out and their names bound to stand-ins from the start, so that default arguments, tables and aliases
-hold stand-ins too. Modules of other parts are stand-ins from the reference; the learner's own file is read only for
-a name that is no step: a helper. The stand-ins' module does not contain the step under test: in its place stands a
-call of the learner's.
+A world is a set of ``kata`` modules of its own. In the module of the step under test, the
+definitions of the other steps are left out and their names bound to stand-ins from the start, so
+that default arguments, tables and aliases hold stand-ins too. Modules of other parts are stand-ins
+from the reference; the learner's own file is read only for a name that is no step: a helper. The
+stand-ins' module does not contain the step under test: in its place stands a call of the learner's.
 """
 
 from __future__ import annotations
@@ -147,14 +147,17 @@ class World:
         return forward
 
     def other_steps(self, stem: str) -> dict[str, Any]:
-        """The stand-ins of one module by name; under the step's own name, a call of the learner's."""
+        """The stand-ins of one module by name; the step's own name calls the learner's."""
         module = self.standin(stem)
         return {step.name: getattr(module, step.name) for step in self.house.in_module(stem)}
 
 
+def _is_kata(name: str) -> bool:
+    return name == "kata" or name.startswith("kata.")
+
+
 def _take_kata_modules() -> dict[str, ModuleType]:
-    names = [name for name in sys.modules if name.startswith("kata") and name[4:5] in ("", ".")]
-    return {name: sys.modules.pop(name) for name in names}
+    return {name: sys.modules.pop(name) for name in _imported if name in sys.modules}
 
 
 def _standin_code(path: Path, step: Step) -> CodeType:
@@ -170,14 +173,19 @@ def _standin_code(path: Path, step: Step) -> CodeType:
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds ``kata.…`` in the world that is entered, and refuses ``reference`` to the learner's code."""
+    """Finds ``kata.…`` in the world that is entered; refuses the learner's code ``reference``."""
 
     def __init__(self) -> None:
         self.worlds: list[World] = []
 
     def find_spec(
-        self, name: str, path: object = None, target: object = None
+        self,
+        name: str,
+        path: object = None,  # noqa: ARG002  # the signature is Python's
+        target: object = None,  # noqa: ARG002
     ) -> importlib.machinery.ModuleSpec | None:
+        if _is_kata(name):
+            _imported.add(name)
         if not self.worlds:
             return None
         world = self.worlds[-1]
@@ -197,11 +205,12 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 FINDER = _Finder()
+_imported = {"kata", *filter(_is_kata, sys.modules)}  # whatever was, by its name
 sys.meta_path.insert(0, FINDER)
 
 
 class _Shared(importlib.abc.Loader):
-    """One module object for every world: containers made in a spec are those the learner's code knows."""
+    """One module for every world: containers made in a spec are those the learner's code knows."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -217,14 +226,18 @@ class _Shared(importlib.abc.Loader):
             _shared[module.__name__] = module
 
 
-class _Whole(importlib.abc.Loader):
+class _Loader(importlib.abc.Loader):
+    """Fills a module that Python itself has made."""
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:  # noqa: ARG002
+        return None
+
+
+class _Whole(_Loader):
     """A part as it is written: with ``own``, the learner's; of the reference, the judge's."""
 
     def __init__(self, world: World, stem: str) -> None:
         self.world, self.stem = world, stem
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        return None
 
     def exec_module(self, module: ModuleType) -> None:
         source = read_source(self.world.package / f"{self.stem}.py")
@@ -235,14 +248,11 @@ class _Whole(importlib.abc.Loader):
         _execute(tree, source, self.world.step, vars(module))
 
 
-class _OwnPart(importlib.abc.Loader):
+class _OwnPart(_Loader):
     """The learner's module of the step under test, less the other steps' definitions."""
 
     def __init__(self, world: World) -> None:
         self.world = world
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        return None
 
     def exec_module(self, module: ModuleType) -> None:
         world, names = self.world, vars(module)
@@ -274,19 +284,16 @@ def _execute(tree: ast.Module, source: Source, step: Step, names: dict[str, Any]
         exec(code, names)
 
 
-class _OtherPart(importlib.abc.Loader):
+class _OtherPart(_Loader):
     """Another part's module: stand-ins, and the learner's file only for names that are no steps."""
 
     def __init__(self, world: World, stem: str) -> None:
         self.world, self.stem = world, stem
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        return None
-
     def exec_module(self, module: ModuleType) -> None:
         world, stem = self.world, self.stem
         names = vars(module)
-        names.update(_public(vars(world.standin(stem)), world))
+        names.update(_public(vars(world.standin(stem))))
         helpers: dict[str, Any] = {}
         trouble: list[Exception] = []  # why there are none
 
@@ -322,7 +329,7 @@ class _OtherPart(importlib.abc.Loader):
         return names
 
 
-def _public(names: dict[str, Any], world: World) -> dict[str, Any]:
+def _public(names: dict[str, Any]) -> dict[str, Any]:
     """What a part's stand-in shows: its steps and given functions."""
     stem = names["__name__"]
     return {
@@ -335,7 +342,7 @@ def _public(names: dict[str, Any], world: World) -> dict[str, Any]:
 
 
 def without_other_steps(tree: ast.Module, world: World, stem: str | None = None) -> ast.Module:
-    """Leave every definition of another step out of a module's tree; their names are bound already."""
+    """Leave other steps' definitions out of a module's tree; their names are bound already."""
     stem = stem or world.step.module
     others = {step.name for step in world.house.in_module(stem)} - {world.step.name}
     body = _strip(tree.body, others)
