@@ -53,7 +53,7 @@ class EncoderLayerWeights(NamedTuple):
 
 
 class DecoderLayerWeights(NamedTuple):
-    """One decoder layer: two attentions, masked and crossed, and feed-forward, each with its norm."""
+    """One decoder layer: masked and crossed attention and feed-forward, each with its norm."""
 
     self_attention: AttentionWeights
     self_attention_norm: LayerNormWeights

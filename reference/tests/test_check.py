@@ -65,6 +65,7 @@ def rows(compare: Compare, answer: Any, expected: Any, **tolerance: float) -> di
         (torch.zeros(2).requires_grad_(), [0.0, 0.0]),
         (torch.arange(6.0).reshape(2, 3).T, [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]),
         (torch.tensor([0.1, 1 / 3]), torch.tensor([0.1, 1 / 3])),
+        (torch.tensor([0.1, 1 / 3]), [0.1, 1 / 3]),
         (nan, float("nan")),
         (inf, inf),
         (10**400, 10**400),

@@ -77,6 +77,13 @@ def test_whatever_stands_behind_changes_nothing(verdict: Examine, code: str) -> 
     assert verdict(2, {COUNTS: f"{RIGHT}\n{dedent(code)}\n"}).state == "green"
 
 
+@cases(OTHER_STEP)
+def test_what_takes_hold_of_it_at_once_holds_the_references(verdict: Examine, code: str) -> None:
+    """An alias made right after whatever the learner did to the name."""
+    alias = "twice = double\ndef quadruple(number): return twice(twice(number))"
+    assert verdict(2, {COUNTS: f"{dedent(code)}\n{alias}"}).state == "green"
+
+
 HOLDING = {
     "default argument": """\
         def quadruple(number, twice=double):

@@ -24,6 +24,7 @@ from kata.part10_training import run_training_step
 from kata.weights import AdamState, StepRecord, TransformerConfig
 from specs.capstone.apprentice import Decode
 from specs.capstone.corpus import Corpus, Pair, batches_of_like_lengths
+from specs.harness.allocator import keep_memory
 
 TOKENS = 1600  # in a batch: rows times the longest sentence
 LONGEST = 64  # tokens in a sentence; longer ones are left out of training
@@ -42,6 +43,7 @@ class Translator:
 
     def __post_init__(self) -> None:
         torch.set_num_threads(os.cpu_count() or 1)
+        keep_memory()  # a batch's log-probabilities alone are some 90 MB
         sides = [side for pair in self.corpus.train for side in pair]
         self.vocabulary = build_vocabulary(sides, min_frequency=2)
         ids = [self.vocabulary[token] for token in ("<pad>", "<s>", "</s>")]

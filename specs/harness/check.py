@@ -116,7 +116,7 @@ class _Close:
     def numbers(self, mine: float, wanted: float) -> bool:
         if mine == wanted or (mine != mine and wanted != wanted):
             return True
-        if isinstance(mine, int) or not (math.isfinite(mine) and math.isfinite(wanted)):
+        if isinstance(mine, int) or not math.isfinite(wanted):
             return False
         rtol, atol = self._tolerance("float64")
         return abs(mine - wanted) <= atol + rtol * abs(wanted)

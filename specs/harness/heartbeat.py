@@ -12,7 +12,7 @@ _page: mmap.mmap | None = None
 
 def share() -> mmap.mmap:
     """Make the page, before the process divides in two."""
-    global _page
+    global _page  # noqa: PLW0603  # one page a process, made before the fork
     _page = mmap.mmap(-1, mmap.PAGESIZE)
     end()
     return _page

@@ -1,6 +1,7 @@
 """Mail: what a worker sends to the others, and from where.
 
-Gloo takes tensors on the CPU, nccl those on a GPU; who mixes them up notices only on a machine that has both.
+Gloo takes tensors on the CPU, nccl those on a GPU. Who mixes them up notices only on a machine that
+has both.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def _sends_an_object() -> bool:
 
 
 def strays_of(function: Any, parameters: list[Tensor], *others: Any) -> list[str]:
-    """In a worker: call the function as if its tensors lay on a GPU; what did it send from the CPU?"""
+    """In a worker: what does the function send from the CPU, called as if all lay on a GPU?"""
     guard, pretended = cast(Guard, function), PretendedDevice()
     plain, mail = guard.function, Mail(pretended)
     pretended.place([parameters, [parameter.grad for parameter in parameters]])

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 import torch.distributed as dist
@@ -71,7 +71,7 @@ class Crew:
     to tensors made before does not show here.
     """
 
-    _all: dict[int, list[Crew]] = {}  # by the guard of the function under test
+    _all: ClassVar[dict[int, list[Crew]]] = {}  # by the guard of the function under test
 
     def __init__(self, function: Any, *shares: Share) -> None:
         self.guard = cast(Guard, function)
@@ -101,11 +101,12 @@ def _serve(crews: list[Crew]) -> None:
     with _hired(crews) as workers:
         for number, crew in enumerate(crews):
             outcome = _outcome(workers, crew.shares)
-            failed = isinstance(outcome, _Packed)
-            same = crews[number:] if failed and outcome.state == NOT_STARTED else [crew]
-            for one in same:  # a stub is a stub for all
+            failure = outcome.state if isinstance(outcome, _Packed) else None
+            for one in (
+                crews[number:] if failure == NOT_STARTED else [crew]
+            ):  # a stub is one for all
                 one.outcomes[id(one.guard.function)] = one.guard.function, outcome
-            if failed or dies in crew.shares:
+            if failure or dies in crew.shares:
                 break
 
 
@@ -240,7 +241,9 @@ def _work(line: Connection, rank: int, size: int, folder: str, shares: list[Shar
 def _join(rank: int, size: int, folder: str) -> None:
     names = [name for _, name in socket.if_nameindex()]
     os.environ["GLOO_SOCKET_IFNAME"] = next(name for name in names if name.startswith("lo"))
-    store = dist.FileStore(f"{folder}/store", size)
+    store = dist.FileStore(  # type: ignore[attr-defined]  # as documented
+        f"{folder}/store", size
+    )
     limit = timedelta(seconds=patience() - 1)
     store.set_timeout(limit)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=limit)

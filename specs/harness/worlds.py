@@ -276,7 +276,7 @@ def _execute(tree: ast.Module, source: Source, step: Step, names: dict[str, Any]
     except SyntaxError as error:  # of the kind that parsing alone does not find
         raise syntax_slip(source.path, error) from None
     for library in SLOW:
-        if re.search(rf"^\s*(import|from) {library}\b", source.text, re.MULTILINE):
+        if re.search(rf"^(import|from) {library}\b", source.text, re.MULTILINE):
             with suppress(ImportError):
                 importlib.import_module(library)
     names["__file__"] = str(source.path)
@@ -402,6 +402,9 @@ def _may_bind(node: ast.stmt, others: set[str]) -> bool:
             return True
         if isinstance(inner, ast.Call):
             return True  # `setattr`, `exec`, `globals().update` and their like
+        place = isinstance(inner, (ast.Subscript, ast.Attribute)) and inner.ctx
+        if place and not isinstance(place, ast.Load):
+            return True  # `globals()[…] = …`
     return False
 
 

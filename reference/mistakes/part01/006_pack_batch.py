@@ -1,6 +1,7 @@
 """Wrong versions of pack_batch, one slip each."""
 
 import torch
+
 from kata.part01_tokens import pad_sequences_to_length
 
 
