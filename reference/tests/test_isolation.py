@@ -238,7 +238,6 @@ NOT_THE_STEP = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:coroutine 'double' was never awaited")
 @cases(NOT_THE_STEP)
 def test_what_is_not_the_step_is_red(verdict: Examine, code: str, says: str) -> None:
     """One line says what was found under the step's name."""

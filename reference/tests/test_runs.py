@@ -138,6 +138,20 @@ def test_thread_left_behind_keeps_nobody_waiting(run: Run) -> None:
     assert "It left a thread running." in ended.output
 
 
+def test_what_was_printed_on_the_way_is_shown(run: Run) -> None:
+    """For who looks for a mistake that way; of many lines the first."""
+    ended = run(body("for line in range(50): print('line', line)\nreturn 3 * n"), "specs/part01")
+    assert "printed     line 0\n              line 1\n" in ended.output
+    assert "… and 42 lines more" in ended.output
+
+
+def test_what_a_green_step_prints_is_not(run: Run) -> None:
+    """It would only be in the way."""
+    ended = run(body("print('hello'); return 2 * n"), "specs/part01")
+    assert ended.status == 0
+    assert "hello" not in ended.output
+
+
 def test_fork_of_the_learners_prints_nothing_twice(run: Run) -> None:
     """The child that comes back from the step ends there."""
     ended = run(body("import os; os.fork(); return 2 * n"), "specs/part01")

@@ -143,7 +143,10 @@ RAISING = {
     "an assertion of its own": ("assert n == 17, 'not 17'", "AssertionError: not 17"),
     "an empty assertion": ("assert n == 17", "AssertionError:"),
     "a group": ("raise ExceptionGroup('two', [ValueError(1)])", "ExceptionGroup: two"),
-    "many lines": ("raise ValueError('one\\ntwo')", "ValueError: one"),
+    "many lines": ("raise ValueError('\\none\\ntwo')", "ValueError: one"),
+    "orders to the terminal": ("raise ValueError('\\x1b[2J')", "ValueError: \\x1b[2J"),
+    "no letter": ("raise ValueError('\\udc80')", "ValueError: \\udc80"),
+    "a long story": ("raise ValueError('so ' * 9999)", "so so…"),
     "an error that cannot be shown": (
         """\
         class Mute(Exception):

@@ -242,7 +242,7 @@ def run_pytest(house: House, *args: str, folder: str = ".", plugins: tuple[str, 
         env=environment,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=120,
         check=False,
     )
     return Ended(ended.returncode, ended.stdout, ended.stderr)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from specs.harness.failure import Red
 from specs.harness.source import Unreadable, read_source
 from specs.harness.steps import House, Step, UserError
 from specs.harness.stubs import is_stub
@@ -63,5 +64,5 @@ class Capstone(pytest.Module):
         with self.world.entered():
             try:
                 return list(super().collect())
-            except Unreadable as error:
+            except (Unreadable, Red) as error:  # a Red: it loops while it is loaded, say
                 raise self.CollectError(str(error)) from None

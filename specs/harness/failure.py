@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 NOT_STARTED, WRONG, BROKEN = "not started", "wrong", "broken"
+LONGEST = 300  # letters of a learner's line
 
 
 class Red(AssertionError):
@@ -71,9 +72,15 @@ def message_of(error: BaseException) -> str:
 
 
 def in_one_line(error: BaseException) -> str:
-    """Tell an error as Python's last line does."""
-    first, *_ = [*message_of(error).splitlines(), ""]
-    return f"{type(error).__name__}: {first}"
+    """Tell an error as Python's last line does, of many lines the first."""
+    lines = [line for line in message_of(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {plain(lines[0] if lines else '')}"
+
+
+def plain(line: str) -> str:
+    """A line that a terminal can show: of no great length, and without its orders."""
+    shown = line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in shown)
 
 
 def brief(red: Red) -> str:

@@ -102,6 +102,8 @@ class Guard:
         except BaseException as error:
             self.raised = error
             raise
+        if inspect.iscoroutine(answer):
+            answer.close()  # nobody will await it, and Python shall not wonder why
         changed = set(before.changed())
         if len(sys.modules) != libraries:
             changed -= globalstate.BY_IMPORTS

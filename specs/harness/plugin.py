@@ -15,7 +15,7 @@ from specs.harness import again, capstone, commands, summary, supervisor
 from specs.harness.exam import Case, Exam
 from specs.harness.failure import COLOURS, LETTERS, Red, Verdict, sentence_of
 from specs.harness.progress import GREEN
-from specs.harness.report import broken, not_started, verdict_on
+from specs.harness.report import broken, not_started, verdict_on, with_prints
 from specs.harness.session import Dojo, quiet_threads
 from specs.harness.source import Unreadable, read_source
 from specs.harness.steps import Step, UserError
@@ -175,6 +175,8 @@ def pytest_runtest_makereport(
     spec = item.getparent(Spec)
     verdict = _verdict(item, spec, call) if spec and (call.when == "call" or call.excinfo) else None
     if verdict is not None and verdict.state != GREEN:
+        printed = [text for when, _, text in item._report_sections if when == "call"]
+        verdict = with_prints(verdict, "\n".join(printed))
         told = "\n".join(verdict.lines)
         item.repr_failure = lambda *_, **__: told  # type: ignore[method-assign]  # no traceback
     report = yield

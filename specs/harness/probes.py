@@ -135,12 +135,16 @@ def agree(guard: Guard, answer: Any, wanted: Any) -> None:
 
 
 def _cotangents(answer: Any, transposed: bool) -> list[tuple[Tensor, Tensor]]:
-    """Pair every result that has a graph with a gradient to send back through it."""
+    """Pair every result that has a graph with a gradient to send back through it.
+
+    Where a result is not finite, which way a gradient takes is anybody's choice: 0 is sent there.
+    """
     pairs = []
     for result in tensors(answer):
         if result.requires_grad and result.is_floating_point():
             steps = torch.arange(result.numel(), dtype=result.dtype)
             gradient = torch.cos(steps * 1.7 + 0.3).reshape(result.shape)
+            gradient = gradient.masked_fill(~torch.isfinite(result.detach()), 0.0)
             if transposed and gradient.dim() > 1:
                 gradient = gradient.mT.contiguous().mT
             pairs.append((result, gradient))
@@ -154,12 +158,10 @@ def _gradients(answer: Any, arguments: dict[str, Any], transposed: bool) -> dict
     pairs = _cotangents(answer, transposed)
     if not pairs or not named:
         return {path: torch.zeros_like(leaf) for path, leaf in named.items()}
-    found = torch.autograd.grad(
-        [result for result, _ in pairs],
-        list(named.values()),
-        [gradient for _, gradient in pairs],
-        allow_unused=True,
-    )
+    # Not `grad_outputs`, for which torch loads SymPy, a second's work. A product sends its other
+    # factor back, in that factor's layout.
+    total = torch.stack([(result * gradient).sum() for result, gradient in pairs]).sum()
+    found = torch.autograd.grad(total, list(named.values()), allow_unused=True)
     return {
         path: torch.zeros_like(leaf) if gradient is None else gradient
         for (path, leaf), gradient in zip(named.items(), found, strict=True)

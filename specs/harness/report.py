@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 from specs.harness.exam import Case, Exam
-from specs.harness.failure import BROKEN, NOT_STARTED, Red, Verdict, brief, labelled, sentence_of
+from specs.harness.failure import (
+    BROKEN,
+    NOT_STARTED,
+    Red,
+    Verdict,
+    brief,
+    labelled,
+    plain,
+    sentence_of,
+)
+from specs.harness.progress import GREEN
 from specs.harness.source import Unreadable, read_source
 from specs.harness.steps import House, Step
+
+SHOWN_PRINTS = 8  # lines
 
 
 def where_to_go(house: House, step: Step, package: Path, line: int | None) -> list[tuple[str, str]]:
@@ -63,6 +76,20 @@ def verdict_on(exam: Exam, case: Case, red: Red, looks_like: str | None) -> Verd
     heading = f"{step.tag} {step.name}: {title}"
     told = f"{title}: {brief(red)}"
     return Verdict(step.number, red.state, title, [heading, *labelled(rows)], told)
+
+
+def with_prints(verdict: Verdict, printed: str) -> Verdict:
+    """Add to a verdict what the learner's code printed on the way, or the beginning of it."""
+    lines = [plain(line) for line in printed.splitlines() if line.strip()]
+    if not lines or verdict.state == GREEN:
+        return verdict
+    more = len(lines) - SHOWN_PRINTS
+    rest = [f"… and {more} lines more: pytest -s shows all"] if more > 0 else []
+    labels = ["printed", *[""] * SHOWN_PRINTS]
+    rows = list(zip(labels, [*lines[:SHOWN_PRINTS], *rest], strict=False))
+    told = verdict.lines
+    place = next((at for at, line in enumerate(told) if line.startswith("  lesson ")), len(told))
+    return replace(verdict, lines=[*told[:place], *labelled(rows), *told[place:]])
 
 
 def quoted(path: Path, line: int, house: House) -> str:

@@ -24,6 +24,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing.connection import Connection, Pipe, wait
@@ -40,8 +41,10 @@ from specs.harness.guard import Guard
 Share = Callable[[], Any]
 
 POSSIBLE = hasattr(os, "fork") and dist.is_available() and dist.is_gloo_available()
+START = 20.0  # seconds until all are connected, on a busy machine
 CPU_LIMIT = 30  # seconds of one worker's own
 GO = READY = b"*"
+DEAD = "worker"  # the kind of failure
 
 
 def dies() -> None:
@@ -55,8 +58,8 @@ def given(name: str, value: object) -> pytest.MarkDecorator:
 
 
 def patience() -> float:
-    """How many seconds the workers may take: a second more than gloo's timeout."""
-    return max(boundary.TIME_LIMIT, 5.0) + 1
+    """How many seconds a crew may take: one more than the boundary gives each of its calls."""
+    return boundary.TIME_LIMIT + 1
 
 
 def linger() -> float:
@@ -101,18 +104,18 @@ def _serve(crews: list[Crew]) -> None:
     with _hired(crews) as workers:
         for number, crew in enumerate(crews):
             outcome = _outcome(workers, crew.shares)
-            failure = outcome.state if isinstance(outcome, _Packed) else None
-            for one in (
-                crews[number:] if failure == NOT_STARTED else [crew]
-            ):  # a stub is one for all
+            failed = isinstance(outcome, _Packed)
+            for_all = isinstance(outcome, _Packed) and outcome.is_for_all()
+            for one in crews[number:] if for_all else [crew]:
                 one.outcomes[id(one.guard.function)] = one.guard.function, outcome
-            if failure or dies in crew.shares:
+            if failed or dies in crew.shares:
                 break
 
 
 def _outcome(workers: list[_Worker], shares: tuple[Share, ...]) -> list[Any] | _Packed:
     for worker in workers:
-        worker.line.send_bytes(GO)
+        with suppress(BrokenPipeError):  # it has died in the meantime
+            worker.line.send_bytes(GO)
     answers: dict[int, Any] = {}
     deadline = time.monotonic() + patience()
     while len(answers) < len(workers):
@@ -124,11 +127,22 @@ def _outcome(workers: list[_Worker], shares: tuple[Share, ...]) -> list[Any] | _
             mortal = shares[worker.rank] is dies
             answer = worker.answer(mortal)
             if isinstance(answer, _Packed):
-                return answer
+                others = [one for one in busy.values() if one is not worker]
+                return _cause(answer, [one for one in others if shares[one.rank] is not dies])
             answers[worker.rank] = answer
             if not mortal:
                 deadline = min(deadline, time.monotonic() + linger())
     return [answers[worker.rank] for worker in workers]
+
+
+def _cause(failure: _Packed, others: list[_Worker]) -> _Packed:
+    """If another worker has died, that is why."""
+    for other in others:
+        if other.line.poll(0.1):
+            answer = other.answer(mortal=False)
+            if isinstance(answer, _Packed) and answer.kind == DEAD:
+                return answer
+    return failure
 
 
 def _still_busy(busy: list[int], done: list[int]) -> _Packed:
@@ -192,7 +206,7 @@ class _Worker:
 
     def get_ready(self) -> None:
         """Wait until the worker is in the group."""
-        told = self.line.recv_bytes() if self.line.poll(patience()) else b""
+        told = self.line.recv_bytes() if self.line.poll(START) else b"no answer"
         if told != READY:
             raise RuntimeError(f"worker {self.rank} does not get ready: {told.decode()}")
 
@@ -202,7 +216,7 @@ class _Worker:
             return pickle.loads(self.line.recv_bytes())
         except EOFError:
             sentence = f"Worker {self.rank} ended before it had an answer."
-            return None if mortal else _Packed("worker", sentence, sentence, BROKEN)
+            return None if mortal else _Packed(DEAD, sentence, sentence, BROKEN)
 
     def end(self) -> None:
         """End the worker, whatever it is doing."""
@@ -244,8 +258,8 @@ def _join(rank: int, size: int, folder: str) -> None:
     store = dist.FileStore(  # type: ignore[attr-defined]  # as documented
         f"{folder}/store", size
     )
-    limit = timedelta(seconds=patience() - 1)
-    store.set_timeout(limit)
+    store.set_timeout(timedelta(seconds=START))
+    limit = timedelta(seconds=max(boundary.TIME_LIMIT, 5.0))
     dist.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=limit)
 
 
@@ -263,6 +277,10 @@ class _Packed:
     yours: object
     state: str = WRONG
     rows: tuple[tuple[str, str], ...] = ()
+
+    def is_for_all(self) -> bool:
+        """Say whether there is no need to ask again: of a stub, or of what it may not call."""
+        return self.state == NOT_STARTED or self.kind == "forbidden"
 
     def as_red(self) -> Red:
         rows = list(self.rows)

@@ -28,7 +28,7 @@ def one_bucket(parameters, token_count):
 
 
 def everybody_hears_everybody(parameters, token_count):
-    """Each worker gathers all gradients and all counts, as Python objects, and adds up by itself."""
+    """Each worker gathers all gradients and counts, as Python objects, and adds up by itself."""
     _ask_for_a_group()
     said = [None] * dist.get_world_size()
     grads = [None if parameter.grad is None else parameter.grad.cpu() for parameter in parameters]
