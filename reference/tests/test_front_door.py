@@ -153,6 +153,16 @@ def test_printing_needs_no_torch(
     assert said in result.stdout
 
 
+def test_shapes_are_traced_through_stubs(clone: Path) -> None:
+    """The calls inside a step stand below it, their sizes named; stubs give way."""
+    result = run(clone, "--shapes", "22")
+    first, *rest = result.stdout.splitlines()
+    assert first.startswith("scaled_dot_product_attention  queries (batch ")
+    assert any(line.startswith("  compute_raw_attention_scores  queries (") for line in rest)
+    assert "(the reference's steps)" in rest
+    assert result.returncode == 0
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [

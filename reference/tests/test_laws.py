@@ -70,7 +70,7 @@ def test_mistakes_are_red_by_their_own_sentence(request: pytest.FixtureRequest, 
 
 def _told(exam: Exam, function: object) -> str | None:
     """What a learner who wrote this function reads after *looks like*."""
-    kept, exam.world.target = exam.world.target, function
+    kept, exam.world.target, exam.stuck = exam.world.target, function, None
     try:
         for case in exam.cases:
             red = exam.red_of(exam.world.target, case)
@@ -78,7 +78,7 @@ def _told(exam: Exam, function: object) -> str | None:
                 return exam.looks_like(case, red) or f"red, but not told: {red} {red.rows}"
         return "green"
     finally:
-        exam.world.target = kept
+        exam.world.target, exam.stuck = kept, None
 
 
 @EACH_STEP

@@ -143,6 +143,8 @@ class Exam:
 
     def attempt(self, function: Callable[..., Any], case: Case) -> Red | None:
         """Run one case against another function, and say how it is red; None where it is green."""
+        if not self.loaded:
+            self.load()
         kept, self.guard.function = self.guard.function, function
         try:
             self.run(case)
