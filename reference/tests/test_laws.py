@@ -15,7 +15,7 @@ from specs.harness.failure import NOT_STARTED
 from specs.harness.steps import Step
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A mutant that loops for ever is not waited for."""
     monkeypatch.setattr(boundary, "TIME_LIMIT", 1.0)
@@ -81,6 +81,7 @@ def _told(exam: Exam, function: object) -> str | None:
         exam.world.target, exam.stuck = kept, None
 
 
+@pytest.mark.usefixtures("_short_patience")
 @EACH_STEP
 def test_mutants_die(request: pytest.FixtureRequest, step: Step) -> None:
     """Law 5: each mutant of the reference is red, or listed with the reason why it is no slip."""
