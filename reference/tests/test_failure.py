@@ -86,6 +86,31 @@ def test_nothing_stays_nothing():
     """0 ÷ 2 = 0."""
     assert halve(0) == 0, "nothing became something"
 '''
+BACKWARD_SPEC = """\
+import torch
+from kata.part03_sums import halve
+
+
+def test_gradient_of_a_half():
+    halve(torch.ones(2, requires_grad=True)).sum().backward()
+"""
+BACKWARD_KATA = """\
+import torch
+
+
+class Half(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, number):
+        return number / 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        raise IndexError("no way back")
+
+
+def halve(number):
+    return Half.apply(number)
+"""
 HALVE_MISTAKES = '''\
 def subtracts_two(number):
     """Two is taken away."""
@@ -209,6 +234,20 @@ def test_error_of_the_learner_s_shows_its_line(tmp_path: Path) -> None:
     assert rows(verdict)["raised"] == "ZeroDivisionError: division by zero"
     assert rows(verdict)["at"] == "kata/part03_sums.py:3  return number / half"
     assert verdict.brief == "two become one: raised ZeroDivisionError: division by zero"
+
+
+def test_error_in_the_learner_s_backward_pass_is_the_learner_s(tmp_path: Path) -> None:
+    """It comes up when the spec sends a gradient back, and is not the spec's fault."""
+    house = house_of(
+        *(tmp_path, "halve", "part03_sums"),
+        reference=HALVE,
+        spec=BACKWARD_SPEC,
+        mistakes="",
+        kata=BACKWARD_KATA,
+    )
+    shown = rows(verdict_of(house))
+    assert shown["raised"] == "IndexError: no way back"
+    assert shown["at"] == 'kata/part03_sums.py:11  raise IndexError("no way back")'
 
 
 def test_file_that_cannot_be_read_is_broken(tmp_path: Path) -> None:

@@ -109,6 +109,7 @@ def test_right_form_passes(answer: Any, model: Any) -> None:
         ((ONES, None), Linear(ONES), ("a tuple", "a Linear", None)),
         ((n for n in [1]), [1], ("a generator", "a list", None)),
         ((ONES,), (ONES, ONES), ("1 result", "2 results", None)),
+        ((1,), (1, 2), ("1 result", "2 results", None)),
         ([ONES], [ONES, ONES], ("1 result", "2 results", None)),
         ((ONES, [1, 2.0]), (ONES, [1, 2]), ("a float", "an int", "result[1][1]")),
         (([1, 2, 3], 4), ([1], ONES), ("an int", "a tensor", "result[1]")),

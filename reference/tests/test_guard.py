@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import random
+import sys
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,6 +191,7 @@ def test_gradient_that_was_not_there_is_taken_off() -> None:
         (lambda x: x.update(dog=2), {"cat": 1}, "x"),
         (lambda x: x.update(cat=2), {"cat": 1}, "x['cat']"),
         (lambda x: x.update(cat=x.pop("cat")), {"cat": 1, "dog": 2}, "x"),
+        (lambda x: x.update(dog=x.pop("cat")), {"cat": []}, "x"),
         (lambda x: x.add(2), {1}, "x"),
         (lambda x: x["ids"].discard(1), {"ids": {1}}, "x['ids']"),
         (lambda x: x.bias[0].zero_(), Linear(1, [torch.ones(2)]), "x.bias[0]"),
@@ -198,7 +202,15 @@ def test_gradient_that_was_not_there_is_taken_off() -> None:
     ],
     ids=[
         *("append", "pop", "sort", "clear", "into itself", "into its own place", "inner list"),
-        *("new key", "new value", "order of keys", "set", "inner set", "named tuple"),
+        *(
+            "new key",
+            "new value",
+            "order of keys",
+            "name of an empty one",
+            "set",
+            "inner set",
+            "named tuple",
+        ),
         *("dataclass", "other tensor", "tensor in a dataclass", "True for 1"),
     ],
 )
@@ -414,6 +426,17 @@ def test_state_changed_inside_and_put_back_is_no_change() -> None:
     guarded(tidy)(None)
 
 
+def test_library_that_is_loaded_may_change_the_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many do, the first time that they are imported."""
+
+    def late(_: None) -> None:
+        monkeypatch.setitem(sys.modules, "a_library", ModuleType("a_library"))
+        warnings.simplefilter("ignore", ResourceWarning)
+
+    with warnings.catch_warnings():
+        guarded(late)(None)
+
+
 def test_state_that_the_reference_leaves_behind_is_put_back() -> None:
     """The judge runs after the learner, and must not be noticed."""
     before = torch.get_rng_state()
@@ -428,6 +451,19 @@ def test_answer_without_the_reference_s_form_is_red() -> None:
     """Every call is put to the reference, whose answer says what form is right."""
     wrong = red(lambda x: x.T, numbers(), judge=lambda x: x)
     assert (wrong.kind, wrong.rows[0]) == ("shape", ("yours", "shape (3, 2)"))
+
+
+@pytest.mark.parametrize("trick", [nullcontext, torch._C.DisableTorchFunction])
+def test_answer_made_by_what_is_yours_to_build_is_red(trick: Callable[[], Any]) -> None:
+    """The *not with* list is held against the call, and against the graph of its answer."""
+
+    def borrowed(x: Tensor) -> Tensor:
+        with trick():
+            return torch.softmax(x, dim=-1)
+
+    guard = Guard("020", borrowed, frozenset({"softmax"}))
+    with pytest.raises(Red, match=r"^softmax was called"):
+        guard(numbers().requires_grad_())
 
 
 def test_call_that_the_reference_rejects_has_no_form() -> None:

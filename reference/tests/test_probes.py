@@ -316,6 +316,7 @@ def test_right_function_passes(function: Function) -> None:
         (lambda x: (x, [x.shape[0]], {"sum": x.sum()}), (X,)),
         (lambda x: x.argmax(-1), (X,)),
         (lambda x, gain: x.detach() * gain, (X, GAIN)),
+        (lambda x, _: x * 1, (X, GAIN)),
         (counted, (3,)),
         (lambda x: x[0, 0], (X,)),
         (lambda x: x, (torch.tensor(2.0),)),
@@ -324,7 +325,16 @@ def test_right_function_passes(function: Function) -> None:
         (lambda pair: pair.scaled * pair.total, (Scaled(GAIN, GAIN),)),
     ],
     ids=[
-        *("mask", "list", "float", "several", "ids", "partly detached", "no tensor given"),
+        *(
+            "mask",
+            "list",
+            "float",
+            "several",
+            "ids",
+            "partly detached",
+            "unused input",
+            "no tensor given",
+        ),
         *("a number", "0-d", "empty", "dict", "tied"),
     ],
 )
@@ -351,6 +361,59 @@ def test_random_step_is_not_compared_value_by_value() -> None:
     assert red(lambda x: noisy(x).cpu(), X, judge=noisy).kind == "device"
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [(torch.Generator(), 0.0), (torch.Generator(), 0.5), (None, 0.5)],
+    ids=["generator", "both", "dropout rate"],
+)
+def test_step_that_is_told_to_draw_is_not_compared(setting: tuple[Any, float]) -> None:
+    """A generator or a dropout rate among the arguments says as much."""
+
+    def judge(x: Tensor, generator: torch.Generator | None, dropout_rate: float) -> Tensor:
+        kept = torch.rand(x.shape, generator=generator, dtype=x.dtype) > dropout_rate
+        return x * kept.to(x.device)
+
+    def backwards(x: Tensor, generator: torch.Generator | None, dropout_rate: float) -> Tensor:
+        return judge(x.flip(-1), generator, dropout_rate)
+
+    probed(backwards, X, *setting, judge=judge)
+
+
+def test_dtype_that_is_asked_for_is_given() -> None:
+    """A step that takes a dtype is asked for float64, though the spec may not do so."""
+
+    def judge(length: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        return torch.ones(length, dtype=dtype)
+
+    def deaf(length: int, _dtype: torch.dtype = torch.float32) -> Tensor:
+        return torch.ones(length)
+
+    assert red(deaf, 3, judge=judge).kind == "dtype"
+
+
+def test_results_in_two_places_are_both_told() -> None:
+    """The second one came back."""
+    wrong = red(lambda x: (x + 1, x.cpu()), X, judge=lambda x: (x + 1, x))
+    assert wrong.rows == [("yours", "on cuda:0 and cpu"), ("expected", "on cuda:0")]
+
+
+def test_way_through_numpy_is_red() -> None:
+    """NumPy reads no GPU's memory."""
+    wrong = red(lambda x: torch.from_numpy(x.detach().numpy() + 1), IDS, judge=lambda x: x + 1)
+    assert wrong.sentence == "With inputs on a GPU it fails: something is made or kept on the CPU."
+
+
+def test_what_only_the_pretence_breaks_is_no_slip() -> None:
+    """A pretended device is not a real one: silence is better than a false alarm."""
+
+    def shy(x: Tensor) -> Tensor:
+        if x.is_cuda:
+            raise OSError("no such device")
+        return x * 2
+
+    probed(shy, X, judge=lambda x: x * 2)
+
+
 def test_step_that_changes_its_input_is_not_called_twice_on_it() -> None:
     """What it left in its input is for the spec to look at."""
 
@@ -367,11 +430,18 @@ def test_tensors_without_values_are_left_alone() -> None:
     probed(lambda x, gain: scale(x, gain) + 1, X.to("meta"), GAIN.to("meta"), judge=scale)
 
 
+def wordy_in_float64(x: Tensor) -> Tensor:
+    """A step that warns where the spec's own call would not make it."""
+    if x.dtype == torch.float64:
+        warnings.warn("so many digits", stacklevel=1)
+    return x
+
+
 def test_probe_makes_no_noise() -> None:
-    """Torch may warn about a call in the harness's odd ways, which nobody asked for."""
+    """Nobody asked for what is said about a call in the harness's odd ways."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        probed(lambda x: float(x.sum()), X, judge=lambda x: float(x.sum()))
+        probed(wordy_in_float64, X, judge=lambda x: x)
 
 
 def test_probe_leaves_global_state_and_record_as_they_were() -> None:

@@ -129,6 +129,12 @@ def test_nothing_done_to_a_copy_shows_in_the_original(value: Any) -> None:
     assert show(value) == before
 
 
+def test_containers_are_what_can_be_changed() -> None:
+    """Lists, sets, dicts and dataclasses, the outer ones first; a tuple is only looked into."""
+    value = ({"cat": [Cache({1})]},)
+    assert [type(part) for part in containers(value)] == [dict, list, Cache, set, list]
+
+
 def test_copied_tensor_has_memory_of_its_own() -> None:
     """Numbers, gradient and the wish for one are copied; what is done to the copy stays there."""
     weight = torch.ones(2, requires_grad=True)

@@ -183,8 +183,9 @@ class Kept:
 
 
 def _facts(name: str, value: Any) -> list[tuple[str, Any]]:
-    sizes = [(name, len(parts(part) or ())) for part in containers(value)]  # some are empty
-    return [(path, _fact(leaf)) for path, leaf in leaves(value, name)] + sizes
+    # What holds nothing has no leaves.
+    held = [(name, str([way for way, _ in parts(part) or ()])) for part in containers(value)]
+    return [(path, _fact(leaf)) for path, leaf in leaves(value, name)] + held
 
 
 def _fact(leaf: Any) -> Any:

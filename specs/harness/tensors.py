@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 
 from torch import Tensor
 
@@ -32,5 +32,5 @@ def _children(value: object) -> list[object]:
     if isinstance(value, Mapping):
         return list(value.values())
     if is_dataclass(value) and not isinstance(value, type):
-        return list(vars(value).values())
+        return [getattr(value, field.name, None) for field in fields(value)]
     return []
