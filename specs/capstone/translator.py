@@ -28,7 +28,7 @@ from specs.harness.allocator import keep_memory
 
 TOKENS = 1600  # in a batch: rows times the longest sentence
 LONGEST = 64  # tokens in a sentence; longer ones are left out of training
-WARMUP_STEPS, FACTOR = 600, 0.8
+WARMUP_STEPS, FACTOR = 400, 0.8
 ASKED_AT_ONCE = 64
 
 
