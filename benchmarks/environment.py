@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import sys
 from pathlib import Path
 
+from specs.harness.allocator import keep_memory
 from specs.harness.steps import UserError
-
-# Numbers of glibc's malloc.h, and what to set them to. Left alone, malloc takes large tensors from
-# the kernel and gives them back, page by page, at every call: quadratic attention at T = 2048 takes
-# 2 to 5 times as long, and how long depends on what ran before.
-MALLOPT = {
-    "mmap": (-4, 0),  # M_MMAP_MAX: nothing straight from the kernel
-    "trim": (-1, 2**31 - 1),  # M_TRIM_THRESHOLD: nothing is given back
-    "arenas": (-8, 1),  # M_ARENA_MAX: one for all threads
-}
 
 
 class _Allocator:
@@ -35,12 +26,8 @@ def fix() -> None:
 
 
 def _keep_memory() -> None:
-    """Tell glibc to keep what was freed for the next tensor; elsewhere malloc stays as it is."""
-    if platform.libc_ver()[0] != "glibc":
-        return
-    libc = ctypes.CDLL(None)
-    done = [name for name, setting in MALLOPT.items() if libc.mallopt(*setting)]
-    if len(done) == len(MALLOPT):
+    """Have malloc keep what was freed: else how long attention takes depends on what ran before."""
+    if keep_memory():
         _Allocator.words = "glibc keeps all memory"
     foreign = os.environ.get("LD_PRELOAD", "")
     if foreign:
