@@ -9,6 +9,7 @@ axis has the right shape surprisingly often.
 
 from __future__ import annotations
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
@@ -79,12 +80,12 @@ def apply_linear_projection(
     d_out, d_in = weight.shape
     if x.shape[-1] != d_in:
         raise ValueError(f"x must be d_in = {d_in} wide for this weight, got {x.shape[-1]}")
-    projected = x @ weight.T
     if bias is None:
-        return projected
+        return x @ weight.T
     if bias.shape != (d_out,):
         raise ValueError(f"bias must have shape ({d_out},), got {tuple(bias.shape)}")
-    return projected + bias
+    projected = torch.addmm(bias, x.reshape(-1, d_in), weight.T)  # product and sum in one pass
+    return projected.view(*x.shape[:-1], d_out)
 
 
 def project_to_query_key_value(

@@ -6,6 +6,9 @@ def _changed(line: str, old: str, new: str) -> str:
     return f"{line} → {line.replace(old, new)}"
 
 
+SYMMETRIC = "a product does not care which of its factors comes first"
+CAREFUL = "agreement = (wanted * log_probs.masked_fill(wanted == 0, 0.0)).sum()"
+
 EQUIVALENT: dict[int, dict[str, str]] = {
     7: {
         _changed(
@@ -17,21 +20,35 @@ EQUIVALENT: dict[int, dict[str, str]] = {
             "angles = compute_position_angles(positions, inverse_frequencies)",
             "positions, inverse_frequencies",
             "inverse_frequencies, positions",
-        ): "a product does not care which of its factors comes first",
+        ): SYMMETRIC,
     },
-    50: {
+    60: {
         _changed(
-            "below_best = logits - logits.detach().amax(dim=-1, keepdim=True)", "detach", "clone"
-        ): "a shift cancels out, gradient and all; cutting it off saves work on the way back",
+            "is_pad_column = torch.arange(distribution.size(1), device=distribution.device) == pad_id",
+            ", device=distribution.device",
+            "",
+        ): "torch takes an index that lies on the CPU on any device",
     },
     61: {
         _changed(
-            "surprise = distribution.masked_fill(nothing, 1.0).log()"
-            " - log_probs.masked_fill(nothing, 0.0)",
-            old,
-            new,
-        ): "p = 0 times any number is 0"
-        for old, new in ((", 1.0)", ", 2.0)"), (", 0.0)", ", 1.0)"))
+            "agreement = torch.tensordot(wanted, log_probs)",
+            "wanted, log_probs",
+            "log_probs, wanted",
+        ): SYMMETRIC,
+        _changed(
+            "return torch.tensordot(wanted, log_wanted) - agreement",
+            "wanted, log_wanted",
+            "log_wanted, wanted",
+        ): SYMMETRIC,
+        _changed(
+            f"if not agreement.isfinite(): {CAREFUL}", "not agreement.isfinite()", "True"
+        ): "the careful way is right for all numbers, only slower",
+        _changed(CAREFUL, ", 0.0)", ", 1.0)"): "p = 0 times any number is 0",
+    },
+    68: {
+        _changed(
+            "floor = eps * second_correction", "*", "/"
+        ): "ε may be corrected or not: the fast form of Kingma and Ba leaves it as it is",
     },
     89: {
         _changed(
