@@ -108,10 +108,8 @@ def zero_pad_column_and_pad_token_rows(
     The paper does not write this down: it comes with batches of unequal sentences.
     """
     is_real_row = targets.reshape(-1, 1) != pad_id
-    is_pad_column = torch.arange(distribution.size(1), device=distribution.device) == pad_id
-    kept = distribution * is_real_row
-    kept[:, is_pad_column] = 0.0
-    return kept
+    is_word_column = torch.arange(distribution.size(1), device=distribution.device) != pad_id
+    return (distribution * is_real_row).mul_(is_word_column)
 
 
 def compute_label_smoothed_kl_loss(

@@ -22,13 +22,6 @@ EQUIVALENT: dict[int, dict[str, str]] = {
             "inverse_frequencies, positions",
         ): SYMMETRIC,
     },
-    60: {
-        _changed(
-            "is_pad_column = torch.arange(distribution.size(1), device=distribution.device) == pad_id",
-            ", device=distribution.device",
-            "",
-        ): "torch takes an index that lies on the CPU on any device",
-    },
     61: {
         _changed(
             "agreement = torch.tensordot(wanted, log_probs)",
