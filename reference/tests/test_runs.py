@@ -172,6 +172,27 @@ def test_interrupt_by_a_person_ends_the_run(run: Run) -> None:
     assert "KeyboardInterrupt" in ended.output
 
 
+def test_run_that_is_stopped_from_outside_blames_no_step(run: Run) -> None:
+    """Whoever ran it was told to end by somebody else: that is said, and what was not run."""
+    ended = run(body("import os, time; os.kill(os.getppid(), 15); time.sleep(9)"), "specs/part01")
+    assert ended.status == 2
+    assert "stopped by SIGTERM" in ended.output
+    assert "not run: 001–003" in ended.output
+    assert "broken" not in ended.output
+
+
+def test_capstone_that_is_killed_blames_no_step(run: Run, house: House) -> None:
+    """All steps are loaded and none is under test: the last one loaded is not to blame."""
+    capstone = house.root / "specs" / "capstone"
+    capstone.mkdir()
+    killed = "def test_training():\n    import os\n    os.kill(os.getpid(), 9)\n"
+    (capstone / "test_training.py").write_text(killed, encoding="utf-8")
+    ended = run({}, "specs/capstone", "--impl", "reference")
+    assert ended.status == 1
+    assert "The run ended its own process: killed by SIGKILL." in ended.output
+    assert "broken" not in ended.output
+
+
 def test_just_the_step_that_was_written_turns_green(run: Run) -> None:
     """002 is right while 001, which it calls, is still a stub."""
     stub = 'def double(n):\n    raise NotImplementedError("step 001: write double")\n'

@@ -25,7 +25,7 @@ def supervise(config: pytest.Config) -> int | None:
         if ending.status is not None:
             return summary.checked(ending)
         lost = _lost(config, ending)
-        if not left or not lost or ending.signalled or _one_will_do(config):
+        if not left or not lost or _one_will_do(config):
             return summary.close(config, ending, lost)
         config.stash[LOST] = config.stash.get(LOST, {}) | lost
         print(f"\n{ranges([*lost])} ended the run, which begins again without.", flush=True)
@@ -38,7 +38,12 @@ def _one_will_do(config: pytest.Config) -> bool:
 
 
 def _lost(config: pytest.Config, ending: Ending) -> dict[int, Verdict]:
-    """What to say of the step that ran at the end, and of all in its file if that was loading."""
+    """What to say of the step that ran at the end, and of all in its file if that was loading.
+
+    Nothing where a person stopped the run, or no step was under test: the capstone trains, say.
+    """
+    if ending.signalled or ending.chosen == []:
+        return {}
     dojo = Dojo(config)
     house, package = dojo.house, dojo.package
     why, line = supervisor.told(ending, lambda path: Path(path).is_relative_to(package))

@@ -113,7 +113,7 @@ def checked(ending: Ending) -> int:
     """In the parent: the child's exit status, unless what it said on the way tells otherwise."""
     verdicts = by_step([Verdict(**content) for content in ending.verdicts])
     red = [number for number, verdict in verdicts.items() if verdict.state != GREEN]
-    unheard = sorted(set(ending.chosen) - verdicts.keys())
+    unheard = sorted(set(ending.chosen or []) - verdicts.keys())
     if ending.status == 0 and (red or unheard):
         print(f"not green: {ranges([*red, *unheard])}", flush=True)
         return int(pytest.ExitCode.TESTS_FAILED)
@@ -122,16 +122,19 @@ def checked(ending: Ending) -> int:
 
 
 def close(config: pytest.Config, ending: Ending, lost: dict[int, Verdict]) -> int:
-    """In the parent: show the results so far of a run that one of its steps has ended."""
+    """In the parent: show the results so far of a run that was ended, by a step or from outside."""
     dojo = Dojo(config)
-    dojo.chosen = ending.chosen
+    dojo.chosen = ending.chosen or []
     verdicts = [Verdict(**content) for content in ending.verdicts]
     dojo.verdicts = [v for v in verdicts if v.step not in lost or v.state != GREEN]
     dojo.verdicts += lost.values()
     writer: Any = create_terminal_writer(config)
     writer.write_line = writer.line
     show(config, writer, dojo)
+    if not lost:
+        writer.write_line(f"\nThe run {ending.why}.")
     unheard = sorted(set(dojo.chosen) - {verdict.step for verdict in dojo.verdicts})
     if unheard:
         writer.write_line(f"not run: {ranges(unheard)}")
-    return int(pytest.ExitCode.TESTS_FAILED)
+    stopped = pytest.ExitCode.INTERRUPTED if ending.signalled else pytest.ExitCode.TESTS_FAILED
+    return int(stopped)

@@ -36,7 +36,7 @@ class Ending:
 
     status: int | None  # None: it never finished
     verdicts: list[dict[str, Any]] = field(default_factory=list)
-    chosen: list[int] = field(default_factory=list)  # the steps it set out to run
+    chosen: list[int] | None = None  # the steps it set out to run; None: still loading them
     step: str = ""  # the tag of the last step seen running
     why: str = ""
     signalled: int = 0  # by a person: the number of the signal
@@ -129,7 +129,7 @@ def _watch(child: int, reading: int, page: Any, dump: IO[str]) -> Ending:
         for number, handler in before.items():
             signal.signal(number, handler)
     if ending.status is None:
-        ending.why = "could not be stopped, so its process was ended" if killed else _why(status)
+        ending.why = _why(status, killed, ending.signalled)
         dump.seek(0)
         ending.frames = [(path, int(at)) for path, at in FRAME.findall(dump.read())]
     dump.close()
@@ -142,12 +142,19 @@ def _end(child: int) -> None:
     os.kill(child, signal.SIGKILL)
 
 
-def _why(status: int) -> str:
+def _why(status: int, killed: bool, signalled: int) -> str:
+    if killed:
+        return "could not be stopped, so its process was ended"
+    if signalled:
+        return f"was stopped by {_name(signalled)}"
     if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        known = {int(one): one.name for one in signal.Signals}
-        return f"ended its own process: killed by {known.get(number, f'signal {number}')}"
+        return f"ended its own process: killed by {_name(os.WTERMSIG(status))}"
     return f"ended its own process, with exit status {os.WEXITSTATUS(status)}"
+
+
+def _name(number: int) -> str:
+    known = {int(one): one.name for one in signal.Signals}
+    return known.get(number, f"signal {number}")
 
 
 def _take_messages(buffer: bytes, ending: Ending) -> bytes:
