@@ -407,7 +407,8 @@ def test_step_may_draw_where_the_reference_draws(draw: Function) -> None:
     """A step that is random by its nature draws from the default generator, and it moves on."""
     guard = guarded(draw, draw)
     assert not torch.equal(guard(None), guard(None))
-    assert [call.at_random for call in guard.calls] == [True, True]
+    judgements = [call.judgement for call in guard.calls]
+    assert [made is not None and made.at_random for made in judgements] == [True, True]
 
 
 def test_step_may_not_draw_where_the_reference_does_not() -> None:
@@ -532,7 +533,7 @@ def test_reset_forgets_what_was_called() -> None:
     """A new test begins with nothing on record."""
     guard = guarded(harmless)
     guard(1)
-    guard.reset()
+    guard.reset("another")
     assert (guard.calls, guard.count, check.last_answer) == ([], 0, [])
 
 

@@ -47,7 +47,9 @@ def probed(function: Function, *args: Any, judge: Function = scale, **setting: A
     guard = Guard("022", judge, **setting)
     guard.function = function
     guard(*args)
-    probe(guard, guard.calls[0])
+    judgement = guard.calls[0].judgement
+    assert judgement is not None
+    probe(guard, judgement)
     return guard
 
 

@@ -54,6 +54,7 @@ class Exam:
         self.world = World(house, package, step, own)
         self.cases: list[Case] = []
         self._reds: dict[tuple[Callable[..., Any], str], Red | None] = {}
+        self._early: dict[tuple[Callable[..., Any], str], Red | None] = {}
         self.stuck: Red | None = None  # set once the learner's function did not come back
         declared = declarations(step.spec)
         self.guard = Guard(
@@ -93,8 +94,11 @@ class Exam:
                 else:
                     setattr(module, self.step.name, before)
 
-    def run(self, case: Case) -> None:
-        """Run one case; what is wrong with the learner's function is raised as ``Red``."""
+    def run(self, case: Case, probed: bool = True) -> None:
+        """Run one case; what is wrong with the learner's function is raised as ``Red``.
+
+        ``probed``: afterwards ask the same calls once more, in float64 and so on.
+        """
         if not self.loaded:
             self.load()
         if "torch" in sys.modules:
@@ -104,28 +108,35 @@ class Exam:
             raise Red(red.kind, red.sentence, state=red.state)
         if self.stuck is not None:  # once is enough to wait for
             raise Red(self.stuck.kind, self.stuck.sentence, state=BROKEN) from self.stuck
-        self.guard.reset()
+        self.guard.reset(case.name)
         tampering.watch_spec(case.function.__globals__)
+        late = False
         with self.world.entered():
             try:
                 case.function(**case.arguments)
-                self._probe()
+                late = True
+                if probed:
+                    self._probe()
             except Red as red:
+                red.late = late
                 if red.kind == "loop" and self.guard.function is self.world.target:
                     self.stuck = red
                 raise
             except Exception as error:
-                raise self._red(error) from error
+                found = self._red(error)
+                if isinstance(found, Red):
+                    found.late = late
+                raise found from error
 
     def _probe(self) -> None:
         for call in self.guard.calls[:PROBED_CALLS]:
-            if call.judged is None:
+            if call.judgement is None or call.judged is None:
                 continue
             if tensors(call.arguments) or tensors(call.judged):
                 from specs.harness.probes import probe
 
-                probe(self.guard, call)
-            elif not call.at_random:
+                probe(self.guard, call.judgement)
+            elif not call.judgement.at_random:
                 check.assert_close(call.answer, call.judged)
 
     def _red(self, error: Exception) -> BaseException:
@@ -141,13 +152,13 @@ class Exam:
         message = in_one_line(error)
         return Red("raised", rows=[("raised", message)], yours=message)
 
-    def attempt(self, function: Callable[..., Any], case: Case) -> Red | None:
+    def attempt(self, function: Callable[..., Any], case: Case, probed: bool = True) -> Red | None:
         """Run one case against another function, and say how it is red; None where it is green."""
         if not self.loaded:
             self.load()
         kept, self.guard.function = self.guard.function, function
         try:
-            self.run(case)
+            self.run(case, probed)
         except Red as red:
             return red
         except Exception as error:  # the spec stumbles over the answer: red all the same
@@ -188,18 +199,28 @@ class Exam:
         likely = [
             mistake
             for mistake in self.mistakes
-            if same_red(self.red_of(mistake.function, case), red)
+            if same_red(self._red_like(red, mistake.function, case), red)
         ]
         if len(likely) > 1:
             mine = [self.red_of(self.world.target, case) for case in self.cases]
             likely.sort(key=lambda mistake: -self._agreement(mistake, mine))
         return likely[0].sentence if likely else None
 
+    def _red_like(self, red: Red, function: Callable[..., Any], case: Case) -> Red | None:
+        """How a function takes a case; not probed for what could not be the same red anyway."""
+        key = (function, case.name)
+        if red.late or key in self._reds:
+            return self.red_of(function, case)
+        if key not in self._early:
+            self._early[key] = self.attempt(function, case, probed=False)
+        return self._early[key]
+
     def red_of(self, function: Callable[..., Any], case: Case) -> Red | None:
         """How a function takes a case, remembered: it always takes it the same way."""
         key = (function, case.name)
         if key not in self._reds:
-            self._reds[key] = self.attempt(function, case)
+            early = self._early.get(key)
+            self._reds[key] = early or self.attempt(function, case)
         return self._reds[key]
 
     def _agreement(self, mistake: Version, mine: list[Red | None]) -> int:
@@ -222,9 +243,11 @@ def same_red(one: Red | None, other: Red | None) -> bool:
     """Say whether two failures are the same: one check, one answer."""
     if one is None or other is None:
         return one is other
-    return (
-        one.kind == other.kind and one.state == other.state and _same_answer(one.yours, other.yours)
-    )
+    return (one.kind, one.state, one.late) == (
+        other.kind,
+        other.state,
+        other.late,
+    ) and _same_answer(one.yours, other.yours)
 
 
 def _same_answer(one: Any, other: Any) -> bool:

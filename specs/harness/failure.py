@@ -31,6 +31,7 @@ class Red(AssertionError):
         self.rows = rows or []
         self.yours = yours
         self.state = state if state in (NOT_STARTED, BROKEN) else WRONG  # never green
+        self.late = False  # found only when the spec's calls were asked once more
 
 
 LETTERS = {"green": ".", NOT_STARTED: "o", WRONG: "x", BROKEN: "!"}

@@ -14,6 +14,7 @@ from specs.harness import check, globalstate
 from specs.harness.boundary import boundary
 from specs.harness.failure import Red
 from specs.harness.forms import assert_form, shape_names
+from specs.harness.judgement import Judgement, Judgements
 from specs.harness.values import (
     NotCopyable,
     containers,
@@ -33,8 +34,12 @@ class Call:
 
     arguments: dict[str, Any]
     answer: Any = None
-    judged: Any = None  # the reference's answer to the same call
-    at_random: bool = False  # whether the reference drew from a generator that belongs to everybody
+    judgement: Judgement | None = None  # the reference's, on the same call; None where it refuses
+
+    @property
+    def judged(self) -> Any:
+        """The reference's answer to the same call."""
+        return self.judgement.answer if self.judgement is not None else None
 
 
 class Guard:
@@ -57,12 +62,15 @@ class Guard:
         self.signature = inspect.signature(judge)
         self.names = shape_names(judge)
         self.calls: list[Call] = []
+        self.judgements = Judgements()
+        self.test = ""  # the one that is being run
         self.count = 0
         self.raised: BaseException | None = None  # what the learner's code raised last
         self.__name__ = judge.__name__
 
-    def reset(self) -> None:
+    def reset(self, test: str) -> None:
         """Forget the calls made so far: a new test begins."""
+        self.test = test
         self.calls = []
         self.count = 0
         self.raised = None
@@ -135,17 +143,26 @@ class Guard:
 
     def _judge(self, call: Call) -> set[str]:
         """Put the call to the reference and compare forms; name the global state it changes too."""
+        made = self.judgements.on(
+            self.test, self.count, call.arguments, lambda: self._judgement(call.arguments)
+        )
+        if made.refused:
+            return set()
+        call.judgement = made
+        assert_form(call.answer, made.answer, self.names)
+        return set(made.changed)
+
+    def _judgement(self, arguments: dict[str, Any]) -> Judgement:
+        made = Judgement(arguments)
         before = globalstate.take()
         try:
-            call.judged = self.judge(**copy(call.arguments))
+            made.answer = self.judge(**copy(arguments))
         except Exception:
-            call.judged = None  # the call is one to be rejected: the spec says how
-            return set()
+            made.refused = True
         finally:
-            changed = set(before.put_back())
-        call.at_random = not changed.isdisjoint(globalstate.RANDOM)
-        assert_form(call.answer, call.judged, self.names)
-        return changed
+            made.changed = set(before.put_back())
+        made.at_random = not made.changed.isdisjoint(globalstate.RANDOM)
+        return made
 
 
 def changed_state(what: str) -> Red:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,7 +16,8 @@ from specs.harness.devices import DeviceMix, PretendedDevice
 from specs.harness.failure import Red, in_one_line
 from specs.harness.forbidden import NotWithAten
 from specs.harness.forms import ELSEWHERE, assert_form
-from specs.harness.guard import Call, Guard, Kept, changed_state
+from specs.harness.guard import Guard, Kept, changed_state
+from specs.harness.judgement import Judgement
 from specs.harness.values import copy, is_tensor, leaves, rebuild, tensors
 
 # float64, but a √d_k held in a float32 tensor is fair: it is 6e-8 off.
@@ -24,16 +26,16 @@ RTOL, ATOL = 1e-6, 1e-8
 Function = Callable[..., Any]
 
 
-def probe(guard: Guard, call: Call) -> None:
+def probe(guard: Guard, call: Judgement) -> None:
     """Ask everything of one call that the spec made and that the reference accepts."""
-    if any(tensor.is_meta for tensor in tensors((call.arguments, call.judged))):
+    if any(tensor.is_meta for tensor in tensors((call.arguments, call.answer))):
         return  # tensors without values
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the call is not the spec's: nobody asked for what it says
         _ask(guard, call)
 
 
-def _ask(guard: Guard, call: Call) -> None:
+def _ask(guard: Guard, call: Judgement) -> None:
     before, names = globalstate.take(), tampering.Names()
     try:
         if not (call.at_random or _draws_at_random(call.arguments) or guard.changes):
@@ -60,26 +62,37 @@ def _run(guard: Guard, function: Function, arguments: dict[str, Any]) -> Any:
         return function(*bound.args, **bound.kwargs)
 
 
-def _probe_values(guard: Guard, call: Call) -> None:
+def _probe_values(guard: Guard, call: Judgement) -> None:
     arguments = copy(call.arguments)
     if "dtype" in guard.signature.parameters:
         arguments["dtype"] = torch.float64
     wide = rebuild(arguments, _widened)
     odd = rebuild(wide, _spread_out)
     if not any(leaf.is_floating_point() for leaf in tensors(arguments)):
+        wanted = call.once("in float64", lambda: _run(guard, guard.judge, copy(wide)))
         for layout in (wide, odd):
-            agree(guard, _in_float64(guard, layout), _run(guard, guard.judge, wide))
+            agree(guard, _in_float64(guard, layout), wanted)
         return
     with torch.enable_grad():
-        wanted = _run(guard, guard.judge, _fresh(wide))
+        wanted = call.once("in float64", lambda: _run(guard, guard.judge, _fresh(wide)))
         with NotWithAten(guard.tokens) if guard.tokens else torch.enable_grad():
             agree(guard, _in_float64(guard, _fresh(wide)), wanted)
-        for arguments, transposed in ((wide, False), (odd, True)):
-            mine, theirs = _fresh(arguments), _fresh(arguments)
+        for layout, transposed in ((wide, False), (odd, True)):
+            mine = _fresh(layout)
             answer = _in_float64(guard, mine)
             agree(guard, answer, wanted)
-            expected = _gradients(_run(guard, guard.judge, theirs), theirs, transposed)
+            expected = call.once(
+                f"gradients, transposed: {transposed}",
+                partial(_judged_gradients, guard, layout, transposed),
+            )
             _compare_gradients(guard, answer, mine, expected, transposed)
+
+
+def _judged_gradients(
+    guard: Guard, arguments: dict[str, Any], transposed: bool
+) -> dict[str, Tensor]:
+    arguments = _fresh(arguments)
+    return _gradients(_run(guard, guard.judge, arguments), arguments, transposed)
 
 
 def _in_float64(guard: Guard, arguments: dict[str, Any]) -> Any:
@@ -196,11 +209,11 @@ def _compare_gradients(
             raise Red("gradient", sentence, rows=red.rows, yours=gradient) from None
 
 
-def _probe_device(guard: Guard, call: Call) -> None:
+def _probe_device(guard: Guard, call: Judgement) -> None:
     """Run the call as if its tensors lay on another device, and look where the answer lies."""
     if isinstance(guard.function, torch.jit.ScriptFunction):
         return  # it runs out of the pretence's sight
-    wanted = _places(guard, guard.judge, call)
+    wanted = call.once("on another device", lambda: _places(guard, guard.judge, call))
     if wanted is None:
         return
     found = _places(guard, guard.function, call)
@@ -214,7 +227,7 @@ def show_places(places: list[str]) -> str:
     return " and ".join(dict.fromkeys(places))
 
 
-def _places(guard: Guard, function: Function, call: Call) -> list[str] | None:
+def _places(guard: Guard, function: Function, call: Judgement) -> list[str] | None:
     """Where results lie when the inputs lie on a pretended device; None if that cannot be known."""
     pretended = PretendedDevice()
     arguments = copy(call.arguments)
