@@ -115,9 +115,9 @@ def apply_dropout(
         raise ValueError(f"dropout_rate must be from 0 to 1, got {dropout_rate}")
     if dropout_rate == 0:
         return x
-    tosses = torch.rand(x.shape, generator=generator, device=x.device)
-    survives = tosses.ge_(dropout_rate).to(x.dtype)  # 0 or 1, in place
-    return x * survives if dropout_rate == 1 else x * survives.div_(1 - dropout_rate)
+    if dropout_rate == 1:
+        return x * 0.0
+    return x * _toss_coins(x, dropout_rate, generator).div_(1 - dropout_rate)
 
 
 def add_and_norm(
@@ -148,6 +148,18 @@ def add_and_norm(
 def _on_one_scale(x: Tensor, eps: float) -> Tensor:
     """Normalize in float32 or wider, not rounded to the dtype of ``x`` yet."""
     return _Normalize.apply(x, eps)
+
+
+def _toss_coins(x: Tensor, dropout_rate: float, generator: torch.Generator | None) -> Tensor:
+    """1 for each number of ``x`` that survives, 0 for each that does not.
+
+    Drawing is what dropout spends its time on, so every draw of 64 bits is cut into two coins.
+    """
+    draws = torch.empty(x.numel() // 2 + 1, dtype=torch.int64, device=x.device)
+    draws.random_(-(2**63), None, generator=generator)
+    coins = draws.view(torch.int32)[: x.numel()].view(x.shape)
+    heads = torch.iinfo(torch.int32).min + dropout_rate * 2**32
+    return torch.ge(coins, heads, out=torch.empty_like(x))
 
 
 class _Gate(torch.autograd.Function):

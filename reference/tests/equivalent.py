@@ -7,6 +7,7 @@ def _changed(line: str, old: str, new: str) -> str:
 
 
 SYMMETRIC = "a product does not care which of its factors comes first"
+DRAWS = "draws = torch.empty(x.numel() // 2 + 1, dtype=torch.int64, device=x.device)"
 CAREFUL = "agreement = (wanted * log_probs.masked_fill(wanted == 0, 0.0)).sum()"
 
 EQUIVALENT: dict[int, dict[str, str]] = {
@@ -21,6 +22,10 @@ EQUIVALENT: dict[int, dict[str, str]] = {
             "positions, inverse_frequencies",
             "inverse_frequencies, positions",
         ): SYMMETRIC,
+    },
+    37: {
+        _changed(DRAWS, old, new): "more is drawn than is used"
+        for old, new in (("// 2 + 1", "// 2 + 2"), ("// 2", "* 2"))
     },
     61: {
         _changed(

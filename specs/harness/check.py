@@ -21,6 +21,7 @@ from specs.harness.values import (
     kind_of,
     leaves,
     parts,
+    plain_type,
     show,
     tensors,
 )
@@ -182,7 +183,7 @@ def _walk(mine: Any, wanted: Any, rule: _Rule, path: str) -> None:
 
 
 def _same_type(mine: Any, wanted: Any, strict: bool) -> bool:
-    if type(mine) is type(wanted):
+    if plain_type(mine) is plain_type(wanted):
         return True
     both = (mine, wanted)
     rows = all(isinstance(side, (list, tuple)) for side in both)

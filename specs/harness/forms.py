@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from specs.harness.failure import Red
-from specs.harness.values import HOLDS_ITSELF, holds_itself, is_tensor, kind_of, parts, tensors
+from specs.harness.values import (
+    HOLDS_ITSELF,
+    holds_itself,
+    is_tensor,
+    kind_of,
+    parts,
+    plain_type,
+    tensors,
+)
 
 SHAPE = re.compile(r"""\w+\[(?:torch\.)?Tensor,\s*["']([^"']*)["']\]""")
 
@@ -64,7 +72,7 @@ def _fits(answer: Any, model: Any) -> bool:
         return type(answer) in (torch.Tensor, torch.nn.Parameter)
     if isinstance(model, tuple) and not hasattr(model, "_fields"):
         return isinstance(answer, (tuple, list))
-    return type(answer) is type(model)
+    return plain_type(answer) is plain_type(model)
 
 
 def _form(kind: str, mine: str, wanted: str, path: str, answer: Any, sentence: str = "") -> Red:

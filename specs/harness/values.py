@@ -6,6 +6,7 @@ Nothing here imports torch: where it was never loaded, there are no tensors to f
 from __future__ import annotations
 
 import sys
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from copy import copy as shallow_copy
 from dataclasses import fields, is_dataclass
@@ -29,6 +30,11 @@ def is_generator(value: object) -> bool:
     """Say whether the value is a torch random generator."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Generator)
+
+
+def plain_type(value: object) -> type:
+    """A value's type; an ``OrderedDict`` counts as a dict, which keeps its order too."""
+    return dict if type(value) is OrderedDict else type(value)
 
 
 def kind_of(value: object) -> str:

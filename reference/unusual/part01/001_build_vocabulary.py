@@ -1,7 +1,7 @@
 """Right but unusual versions of step 001."""
 
 import heapq
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from itertools import chain, count, groupby
 
 _SPECIAL = ("<pad>", "<s>", "</s>", "<unk>")
@@ -22,6 +22,11 @@ def most_common_of_sorted_tokens(sentences, min_frequency=1, special_tokens=_SPE
     counted = Counter(sorted(chain.from_iterable(sentences))).most_common()
     ids += [token for token, times in counted if times >= min_frequency and token not in ids]
     return dict(zip(ids, count()))
+
+
+def ordered_dictionary(sentences, min_frequency=1, special_tokens=_SPECIAL):
+    """An ``OrderedDict`` is a dict that was made when dicts forgot their order."""
+    return OrderedDict(most_common_of_sorted_tokens(sentences, min_frequency, special_tokens))
 
 
 def runs_of_one_sorted_list(sentences, min_frequency=1, special_tokens=_SPECIAL):
