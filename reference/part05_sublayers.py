@@ -196,5 +196,4 @@ class _Normalize(torch.autograd.Function):
         normalized, scale = ctx.saved_tensors
         through_mean = gradient.mean(dim=-1, keepdim=True)
         through_variance = (gradient * normalized).mean(dim=-1, keepdim=True)
-        blamed = (gradient - through_mean).addcmul_(normalized, through_variance, value=-1)
-        return blamed.mul_(scale), None
+        return (gradient - through_mean - through_variance * normalized) * scale, None

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any
 
 Change = Callable[[Any], None]
+Definition = ast.FunctionDef | ast.ClassDef
 
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub,
@@ -83,10 +84,10 @@ def mutants_of(path: Path, function: Callable[..., Any]) -> Iterator[Mutant]:
     """Yield the mutants of a function read from ``path``, its private helpers' among them."""
     assert isinstance(function, FunctionType)
     tree = ast.parse(path.read_bytes())
-    defs = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    defs = {node.name: node for node in tree.body if isinstance(node, Definition)}
     family = _family(function.__name__, defs)
     for name in family:
-        for change, mutated in _changed(defs[name]):
+        for change, mutated in _definitions(defs[name]):
             namespace = dict(function.__globals__)
             bodies: list[ast.stmt] = [
                 mutated if member == name else defs[member] for member in family
@@ -100,8 +101,8 @@ def mutants_of(path: Path, function: Callable[..., Any]) -> Iterator[Mutant]:
             yield Mutant(change, namespace[function.__name__])
 
 
-def _family(name: str, defs: dict[str, ast.FunctionDef]) -> list[str]:
-    """The function and the private helpers it leans on."""
+def _family(name: str, defs: dict[str, Definition]) -> list[str]:
+    """The function and the private helpers it leans on, such as a class with its gradient."""
     family = [name]
     for member in family:
         called = {node.id for node in ast.walk(defs[member]) if isinstance(node, ast.Name)}
@@ -109,6 +110,19 @@ def _family(name: str, defs: dict[str, ast.FunctionDef]) -> list[str]:
             other for other in defs if other in called and other[0] == "_" and other not in family
         ]
     return family
+
+
+def _definitions(definition: Definition) -> Iterator[tuple[str, Definition]]:
+    """Yield a function, or a class whose methods are meant, with each single change."""
+    if isinstance(definition, ast.FunctionDef):
+        yield from _changed(definition)
+        return
+    for index, method in enumerate(definition.body):
+        if isinstance(method, ast.FunctionDef):
+            for change, mutated in _changed(method):
+                twin = copy.deepcopy(definition)
+                twin.body[index] = mutated
+                yield change, twin
 
 
 def _changed(function: ast.FunctionDef) -> Iterator[tuple[str, ast.FunctionDef]]:
