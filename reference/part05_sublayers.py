@@ -165,7 +165,8 @@ def _toss_coins(x: Tensor, dropout_rate: float, generator: torch.Generator | Non
 class _Gate(torch.autograd.Function):
     """max(0, x), where the gradient passes only at what came through.
 
-    Autograd could find this gradient and the next by itself; written down they take half the time.
+    Autograd could find this gradient and the next by itself; written down they take half the time
+    or less.
     """
 
     @staticmethod
