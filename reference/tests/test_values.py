@@ -249,6 +249,7 @@ def test_kind_of_value_has_its_article(value: object, kind: str) -> None:
         (1e-9, "1e-09"),
         (12345.0, "1.234e+04"),
         (2.0, "2.0"),
+        (-0.0, "0.0"),
         (float("nan"), "nan"),
         (float("-inf"), "-inf"),
         (True, "True"),

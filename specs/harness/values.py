@@ -161,7 +161,7 @@ def show(value: Any, digits: int = 4, above: tuple[int, ...] = ()) -> str:
     if is_tensor(value):
         return show(value.detach().cpu().tolist(), digits)
     if isinstance(value, float):
-        text = f"{value:.{digits}g}"
+        text = f"{value or 0.0:.{digits}g}"  # −0 is 0
         return text if any(mark in text for mark in ".en") else f"{text}.0"
     inside = parts(value)
     if inside is None:

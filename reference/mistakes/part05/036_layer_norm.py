@@ -56,6 +56,21 @@ def unbiased(x, weights, eps=1e-5):
     return (normalized * gain + bias).to(x.dtype)
 
 
+def epsilon_outside_the_root(x, weights, eps=1e-5):
+    """ε is added to the standard deviation, √σ² + ε, where √(σ² + ε) is wanted."""
+    gain, bias = _checked(x, weights)
+    mean, variance = compute_mean_and_variance(x)
+    return ((x - mean) / (variance.sqrt() + eps) * gain + bias).to(x.dtype)
+
+
+def of_the_annotated_transformer(x, weights, eps=1e-5):
+    """Torch's std divides by D − 1, and ε joins it outside the root: two slips in one."""
+    gain, bias = _checked(x, weights)
+    deviations = x.float() - x.float().mean(-1, keepdim=True)
+    variance = deviations.square().sum(-1, keepdim=True) / max(x.shape[-1] - 1, 1)
+    return (deviations / (variance.sqrt() + eps) * gain + bias).to(x.dtype)
+
+
 def mean_not_taken_off(x, weights, eps=1e-5):
     """The mean is not taken off: that is RMSNorm, step 087."""
     gain, bias = _checked(x, weights)
