@@ -102,6 +102,13 @@ def moments_never_stored(parameters, state, learning_rate, beta1=0.9, beta2=0.98
     return _walk(parameters, state, learning_rate, beta1, beta2, eps)
 
 
+def moments_left_behind(parameters, state, learning_rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """The new moments are used and left behind: the old ones come back with the state."""
+    after = _remember(parameters, state, beta1, beta2)
+    _walk(parameters, after, learning_rate, beta1, beta2, eps)
+    return state._replace(step=after.step)
+
+
 def corrected_moments_stored(parameters, state, learning_rate, beta1=0.9, beta2=0.98, eps=1e-9):
     """The corrected moments are stored, and corrected again at the next step."""
     state = _walk(
