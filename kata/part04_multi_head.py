@@ -9,6 +9,7 @@ axis has the right shape surprisingly often.
 
 from __future__ import annotations
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
