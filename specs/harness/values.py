@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from copy import copy as shallow_copy
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 DEEPEST = 64  # what is nested deeper counts as one leaf
@@ -49,15 +50,26 @@ def kind_of(value: object) -> str:
 
 def parts(value: Any) -> list[tuple[str, Any]] | None:
     """What a container holds, and the way: ``[0]``, ``['key']``, ``.field``; None for a leaf."""
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return [(f".{name}", part) for name, part in zip(value._fields, value, strict=True)]
-    if isinstance(value, (tuple, list)):
-        return [(f"[{index}]", part) for index, part in enumerate(value)]
-    if isinstance(value, dict):
-        return [(f"[{key!r}]", part) for key, part in value.items()]
-    if is_dataclass(value) and not isinstance(value, type):
-        return [(f".{name}", getattr(value, name, None)) for name in _names(value)]
+    find = _container(type(value))  # type: ignore[arg-type]  # a type can be hashed
+    return None if find is None else find(value)
+
+
+@cache  # asked of every tensor of every call; a type is what it is
+def _container(kind: type) -> Callable[[Any], list[tuple[str, Any]]] | None:
+    """How to find the parts of what is of this type; None for a leaf."""
+    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        return _of_named_tuple
+    if issubclass(kind, (tuple, list)):
+        return lambda value: [(f"[{index}]", part) for index, part in enumerate(value)]
+    if issubclass(kind, dict):
+        return lambda value: [(f"[{key!r}]", part) for key, part in value.items()]
+    if is_dataclass(kind):
+        return lambda value: [(f".{name}", getattr(value, name, None)) for name in _names(value)]
     return None
+
+
+def _of_named_tuple(value: Any) -> list[tuple[str, Any]]:
+    return [(f".{name}", part) for name, part in zip(value._fields, value, strict=True)]
 
 
 def _names(value: Any) -> list[str]:
@@ -96,18 +108,27 @@ def refill(container: Any, source: Any, change: Callable[[Any], Any] = lambda pa
             object.__setattr__(container, name, change(getattr(source, name, None)))
 
 
-def leaves(value: Any, path: str = "", above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield every leaf of a nested value with its path: ``weights.query.bias``, ``[1]``.
+def leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
+    """List every leaf of a nested value with its path: ``weights.query.bias``, ``[1]``.
 
     A container that holds itself is a leaf where it comes round again.
     """
+    found: list[tuple[str, Any]] = []
+    _gather(value, path, (), found)
+    return found
+
+
+def _gather(value: Any, path: str, above: tuple[int, ...], found: list[tuple[str, Any]]) -> None:
     inside = parts(value)
     if inside is None or id(value) in above or len(above) == DEEPEST:
-        yield path, value
+        found.append((path, value))
         return
+    above = (*above, id(value))
     for way, part in inside:
-        alone = way.removeprefix(".").removeprefix("['").removesuffix("']")  # names at the top
-        yield from leaves(part, path + way if path else alone, (*above, id(value)))
+        here = path + way
+        if not path:  # names at the top
+            here = way.removeprefix(".").removeprefix("['").removesuffix("']")
+        _gather(part, here, above, found)
 
 
 def holds_itself(value: Any) -> bool:
