@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from kata.weights import StepRecord, TransformerConfig, TransformerWeights
 from specs.capstone.tasks import Pair, Task
 
 SMOOTHING = 0.1  # as in section 5.4 of the paper
+LAST = 100  # batches that tell whether a task is mastered
 Decode = Callable[[Tensor, TransformerWeights, TransformerConfig], Tensor]
 
 
@@ -64,11 +66,15 @@ def apprentice(task: Task) -> Apprentice:
 
 
 def train(task: Task, report: Callable[[StepRecord, int], None]) -> Apprentice:
-    """Train a new model on the task's batches, step by step."""
+    """Train a new model on the task's batches, step by step, until they are over or mastered.
+
+    How soon that is depends on the last digits of every number, and so on how a step is written.
+    """
     torch.set_num_threads(1)  # the tensors are tiny
     pupil = apprentice(task)
     parameters = gather_parameters(pupil.weights)
     state = initialize_adam_state(parameters)
+    recent: deque[float] = deque(maxlen=LAST)
     for batch in task.batches():
         state, record = run_training_step(
             batch,
@@ -81,6 +87,9 @@ def train(task: Task, report: Callable[[StepRecord, int], None]) -> Apprentice:
             factor=task.factor,
         )
         report(record, task.steps)
+        recent.append(record.accuracy)
+        if len(recent) == LAST and sum(recent) / LAST >= task.mastered:
+            break
     return pupil
 
 
