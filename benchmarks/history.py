@@ -5,11 +5,13 @@ Torch's functions are the same in every revision, and were timed in turn with ou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.saved import Run, saved_runs
+from benchmarks.ratio import Ratio
+from benchmarks.saved import Run, folder_of, saved_runs
 from benchmarks.tables import told_bytes, told_seconds
 from specs.harness.steps import UserError
 
@@ -22,8 +24,7 @@ class Point(NamedTuple):
 
     run: Run
     seconds: float
-    ratio: float
-    interval: tuple[float, float] | None
+    ratio: Ratio
     peak: int | None
 
 
@@ -32,9 +33,8 @@ Histories = dict[tuple[str, str], list[Point]]
 
 def show(storage: str, keyword: str, width: int) -> str:
     """The history as text; draws it too, where matplotlib is installed."""
-    runs = saved_runs(storage)
+    runs, folder = saved_runs(storage), folder_of(storage)
     if not runs:
-        folder = storage.removeprefix("file://")
         raise UserError(
             f"no saved runs in {folder}: `pytest benchmarks --benchmark-autosave` makes one"
         )
@@ -46,7 +46,7 @@ def show(storage: str, keyword: str, width: int) -> str:
     told = [f"ratio to {YARDSTICK}, with its 99 % interval", *_conditions(runs), ""]
     for (race, impl), points in histories.items():
         told += [f"{race}  {impl}"[:width], *map(_told, points)]
-    return "\n".join([*told, "", _drawn(histories, Path(storage.removeprefix("file://")))])
+    return "\n".join([*told, "", _drawn(histories, folder)])
 
 
 def histories_of(runs: Sequence[Run]) -> Histories:
@@ -65,8 +65,8 @@ def _point(run: Run, info: dict[str, Any]) -> Point | None:
     kept = info["ratios"].get(YARDSTICK)
     if kept is None:
         return None
-    ends = tuple(kept["interval"]) if kept["interval"] else None
-    return Point(run, info["seconds"], kept["ratio"], ends, info["peak_bytes"])
+    ratio = Ratio(kept["ratio"], *(kept["interval"] or (0.0, math.inf)))
+    return Point(run, info["seconds"], ratio, info["peak_bytes"])
 
 
 def _is_meant(what: tuple[str, str], keyword: str) -> bool:
@@ -75,11 +75,10 @@ def _is_meant(what: tuple[str, str], keyword: str) -> bool:
 
 
 def _told(point: Point) -> str:
-    ends = "{:.3f} – {:.3f}".format(*point.interval) if point.interval else "too few rounds"
-    peak = told_bytes(point.peak) if point.peak is not None else ""
+    ratio, peak = point.ratio, told_bytes(point.peak) if point.peak is not None else ""
     return (
         f"  {point.run.number}  {point.run.revision:8}  {point.run.when:16}"
-        f"  {told_seconds(point.seconds):>8}  {point.ratio:7.3f}  {ends:>15}  {peak:>8}"
+        f"  {told_seconds(point.seconds):>8}  {ratio.value:7.3f}  {ratio.ends:>15}  {peak:>8}"
     )
 
 

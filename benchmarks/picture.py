@@ -11,6 +11,7 @@ mpl.use("Agg")  # no window: a file is wanted
 from matplotlib import pyplot as plt
 
 from benchmarks.history import Histories, Point
+from benchmarks.ratio import Ratio
 
 WIDE, HIGH = 12.0, 1.9  # inches, of the whole and of one row
 COLOURS = {"kata": "tab:green", "reference": "tab:blue"}
@@ -48,11 +49,11 @@ def _places(histories: Histories) -> dict[str, int]:
 
 def _draw_one(left: Any, right: Any, impl: str, points: list[Point], places: list[int]) -> None:
     ratios = [point.ratio for point in points]
-    ends = [point.interval or (point.ratio, point.ratio) for point in points]
-    below = [ratio - low for ratio, (low, _) in zip(ratios, ends, strict=True)]
-    above = [high - ratio for ratio, (_, high) in zip(ratios, ends, strict=True)]
+    certain = [ratio if ratio.low else Ratio(*[ratio.value] * 3) for ratio in ratios]
+    below = [ratio.value - ratio.low for ratio in certain]
+    above = [ratio.high - ratio.value for ratio in certain]
     look = {"label": impl, "color": COLOURS.get(impl), "marker": "o", "markersize": 3}
-    left.errorbar(places, ratios, yerr=(below, above), capsize=3, **look)
+    left.errorbar(places, [ratio.value for ratio in ratios], yerr=(below, above), capsize=3, **look)
     right.plot(places, [(point.peak or 0) / MEBIBYTE for point in points], **look)
 
 

@@ -33,8 +33,13 @@ class Ratio(NamedTuple):
     low: float
     high: float
 
+    @property
+    def ends(self) -> str:
+        """The interval as a person reads it."""
+        return f"{self.low:.3f} – {self.high:.3f}" if self.low else "too few rounds"
+
     def __str__(self) -> str:
-        return f"{self.value:.3f} ({self.low:.3f} – {self.high:.3f})"
+        return f"{self.value:.3f} ({self.ends})"
 
 
 def paired_ratio(times: Times, baseline: Times, level: float = LEVEL) -> Ratio:

@@ -25,6 +25,7 @@ from benchmarks.tables import told_seconds
 from specs.harness.tensors import tensors_in
 
 BACKWARD = "forward+backward"
+both_ways = pytest.mark.parametrize("way", ["forward", BACKWARD])
 TOLERANCE = {"float32": 1e-3, "bfloat16": 1e-1}  # a rival is to do the same work, not the same bits
 
 Ours = Callable[[Steps], Call]

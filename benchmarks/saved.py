@@ -84,6 +84,11 @@ def packed_code(kata: Path, reference: Path) -> str:
     return base64.b64encode(zlib.compress(json.dumps(files).encode(), 9)).decode()
 
 
+def folder_of(storage: str) -> Path:
+    """Where ``--benchmark-storage`` keeps its runs."""
+    return Path(storage.removeprefix("file://"))
+
+
 def saved_runs(storage: str) -> list[Run]:
     """All saved runs of one storage, in order of their numbers."""
     return [Run(path, _read(path)) for path in sorted(_paths(storage), key=lambda path: path.name)]
@@ -100,7 +105,7 @@ def find_run(storage: str, asked: str) -> Run | None:
 
 
 def _paths(storage: str) -> Iterator[Path]:
-    folder = Path(storage.removeprefix("file://"))
+    folder = folder_of(storage)
     for pattern in ("[0-9][0-9][0-9][0-9]_*.json", "*/[0-9][0-9][0-9][0-9]_*.json"):
         yield from folder.glob(pattern)
 

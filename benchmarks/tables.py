@@ -59,8 +59,7 @@ def _ratio(line: Line) -> str:
     ratio = line.ratio
     if line.is_baseline or ratio is None:
         return f"{'baseline' if line.is_baseline else '':>{RATIO}}{'':{RANGE}}"
-    ends = f"{ratio.low:.3f} – {ratio.high:.3f}" if ratio.low else "too few rounds"
-    return f"{ratio.value:>{RATIO}.3f}{ends:>{RANGE}}"
+    return f"{ratio.value:>{RATIO}.3f}{ratio.ends:>{RANGE}}"
 
 
 def scaling(lines: Sequence[Line]) -> list[str]:

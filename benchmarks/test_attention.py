@@ -9,12 +9,11 @@ from torch import nn
 from torch.nn import functional
 
 from benchmarks.codes import Steps
-from benchmarks.row import BACKWARD, Row
+from benchmarks.row import Row, both_ways
 from benchmarks.runner import Call
 
 HEADS, D_K = 4, 64
 D_MODEL = HEADS * D_K
-both_ways = pytest.mark.parametrize("way", ["forward", BACKWARD])
 
 
 @pytest.mark.step(22)

@@ -6,14 +6,14 @@ import pytest
 from torch.nn import functional
 
 from benchmarks.codes import Steps
-from benchmarks.row import BACKWARD, Row
+from benchmarks.row import Row, both_ways
 from benchmarks.runner import Call
 
 HEADS, D_K = 4, 64
 
 
 @pytest.mark.step(86)
-@pytest.mark.parametrize("way", ["forward", BACKWARD])
+@both_ways
 @pytest.mark.parametrize("T", [128, 256, 512, 1024, 2048, 4096])
 def test_flash_attention(row: Row, T: int) -> None:  # noqa: N803
     """Step 086, forwards what step 084 does, in tiles of 128 by 128."""

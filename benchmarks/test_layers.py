@@ -8,12 +8,11 @@ from torch.nn import functional
 
 from benchmarks.codes import Steps
 from benchmarks.models import PAD, copied
-from benchmarks.row import BACKWARD, Row
+from benchmarks.row import Row, both_ways
 from benchmarks.runner import Call
 from benchmarks.torchs_own import SMOOTHING, adam
 
 BATCH, LENGTH, D_MODEL = 32, 24, 256
-both_ways = pytest.mark.parametrize("way", ["forward", BACKWARD])
 
 
 @pytest.mark.step(36)

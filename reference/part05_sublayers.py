@@ -72,7 +72,7 @@ def normalize_last_dim(
 
     Section 3.1 of the paper; Ba, Kiros and Hinton, "Layer Normalization" (2016).
     """
-    return _on_one_scale(x, eps).to(x.dtype)
+    return _Normalize.apply(x, eps).to(x.dtype)
 
 
 def layer_norm(
@@ -93,7 +93,7 @@ def layer_norm(
             raise ValueError(
                 f"{name} must have shape {tuple(one_per_feature)}, got {tuple(vector.shape)}"
             )
-    return (_on_one_scale(x, eps) * weights.gain + weights.bias).to(x.dtype)
+    return (_Normalize.apply(x, eps) * weights.gain + weights.bias).to(x.dtype)
 
 
 def apply_dropout(
@@ -145,17 +145,12 @@ def add_and_norm(
     return layer_norm(x + dropped, norm_weights)
 
 
-def _on_one_scale(x: Tensor, eps: float) -> Tensor:
-    """Normalize in float32 or wider, not rounded to the dtype of ``x`` yet."""
-    return _Normalize.apply(x, eps)
-
-
 def _toss_coins(x: Tensor, dropout_rate: float, generator: torch.Generator | None) -> Tensor:
     """1 for each number of ``x`` that survives, 0 for each that does not.
 
     Drawing is what dropout spends its time on, so every draw of 64 bits is cut into two coins.
     """
-    draws = torch.empty(x.numel() // 2 + 1, dtype=torch.int64, device=x.device)
+    draws = torch.empty_like(x.flatten()[::2], dtype=torch.int64)  # one for two numbers
     draws.random_(-(2**63), None, generator=generator)
     coins = draws.view(torch.int32)[: x.numel()].view(x.shape)
     heads = torch.iinfo(torch.int32).min + dropout_rate * 2**32
@@ -182,7 +177,10 @@ class _Gate(torch.autograd.Function):
 
 
 class _Normalize(torch.autograd.Function):
-    """n = (x − μ) / √(σ² + ε), where all numbers of a token share the blame for its μ and σ²."""
+    """n = (x − μ) / √(σ² + ε), where all numbers of a token share the blame for its μ and σ².
+
+    In float32 or wider, not rounded to the dtype of ``x`` yet.
+    """
 
     @staticmethod
     def forward(ctx, x, eps):

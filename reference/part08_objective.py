@@ -124,11 +124,12 @@ def compute_label_smoothed_kl_loss(
     Section 5.4 of the paper smooths the labels; the divergence is 0 when the model agrees.
     """
     wanted = distribution.to(log_probs.dtype)
-    agreement = torch.tensordot(wanted, log_probs)  # Σ p · log q, without a table of its terms
+    agreement = torch.einsum("rv,rv->", wanted, log_probs)  # Σ p · log q
     if not agreement.isfinite():  # 0 · −∞ is NaN: leave out what nobody asked for
-        agreement = (wanted * log_probs.masked_fill(wanted == 0, 0.0)).sum()
+        asked = wanted > 0
+        agreement = (wanted[asked] * log_probs[asked]).sum()
     log_wanted = wanted.clamp(min=torch.finfo(wanted.dtype).tiny).log_()  # 0 · log 0 is 0
-    return torch.tensordot(wanted, log_wanted) - agreement
+    return torch.einsum("rv,rv->", wanted, log_wanted) - agreement
 
 
 def average_loss_over_non_pad_tokens(

@@ -100,10 +100,8 @@ def take_adam_step(
     Section 5.3 of the paper; algorithm 1 of Kingma and Ba.
     """
     step = state.step + 1
-    # Both corrections in two numbers, not in every moment: the end of section 2 of Kingma and Ba.
+    step_size = learning_rate / (1 - beta1**step)
     second_correction = math.sqrt(1 - beta2**step)
-    step_size = learning_rate * second_correction / (1 - beta1**step)
-    floor = eps * second_correction
     with torch.no_grad():
         for index, parameter in enumerate(parameters):
             gradient, first, second = parameter.grad, state.first[index], state.second[index]
@@ -112,7 +110,8 @@ def take_adam_step(
             # Steps 065 to 067, in place: new tensors for each of them take several times as long.
             first.lerp_(gradient, 1 - beta1)
             second.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
-            parameter.addcdiv_(first, second.sqrt().add_(floor), value=-step_size)
+            denominator = second.sqrt().div_(second_correction).add_(eps)
+            parameter.addcdiv_(first, denominator, value=-step_size)
     return AdamState(state.first, state.second, step)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -90,17 +91,17 @@ def test_reference_is_asked_once_for_each_call() -> None:
 def test_each_test_is_judged_by_itself() -> None:
     """The first call of one test is not the first call of another."""
     made = Judgements()
-    first = made.on("one", 1, {"x": 1}, lambda: Judgement({"x": 1}))
-    assert made.on("one", 1, {"x": 1}, lambda: Judgement({"x": 1})) is first
-    assert made.on("one", 1, {"x": 2}, lambda: Judgement({"x": 2})) is not first
-    assert made.on("another", 1, {"x": 1}, lambda: Judgement({"x": 1})) is not first
+    first = made.on("one", 1, {"x": 1}, Judgement)
+    assert made.on("one", 1, {"x": 1}, Judgement) is first
+    assert made.on("one", 1, {"x": 2}, Judgement) is not first
+    assert made.on("another", 1, {"x": 1}, Judgement) is not first
 
 
 def test_what_draws_from_everybodys_generator_is_judged_anew() -> None:
     """The global generator is no argument: it may stand elsewhere by now."""
     made = Judgements()
-    first = made.on("one", 1, {}, lambda: Judgement({}, at_random=True))
-    assert made.on("one", 1, {}, lambda: Judgement({})) is not first
+    first = made.on("one", 1, {}, partial(Judgement, at_random=True))
+    assert made.on("one", 1, {}, Judgement) is not first
 
 
 def test_found_once_and_kept() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -36,7 +37,7 @@ class Task:
     steps: int  # at most
     warmup_steps: int
     factor: float
-    mastered: float = 2.0  # accuracy at which training ends early; above 1: never
+    mastered: float = math.inf  # accuracy at which training ends early
     batch_size: int = 64
     vocabulary: dict[str, int] = field(default_factory=dict)
 

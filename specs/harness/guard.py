@@ -24,6 +24,7 @@ from specs.harness.values import (
     leaves,
     parts,
     refill,
+    same_bits,
     tensors,
 )
 
@@ -143,9 +144,7 @@ class Guard:
 
     def _judge(self, call: Call) -> set[str]:
         """Put the call to the reference and compare forms; name the global state it changes too."""
-        made = self.judgements.on(
-            self.test, self.count, call.arguments, lambda: self._judgement(call.arguments)
-        )
+        made = self.judgements.on(self.test, self.count, call.arguments, self._judgement)
         if made.refused:
             return set()
         call.judgement = made
@@ -238,8 +237,8 @@ class _Tensor:
             isinstance(other, _Tensor)
             and (self.form, self.requires_grad) == (other.form, other.requires_grad)
             and self.gradient is other.gradient
-            and _same_bits(self.bits, other.bits)
-            and (self.gradient is None or _same_bits(self.gradient_bits, other.gradient_bits))
+            and same_bits(self.bits, other.bits)
+            and (self.gradient is None or same_bits(self.gradient_bits, other.gradient_bits))
         )
 
     __hash__ = None  # type: ignore[assignment]  # two moments may be equal
@@ -260,12 +259,3 @@ def _without_repeats(tensor: Any, like: Any = None) -> Any:
     for axis, stride in enumerate((tensor if like is None else like).stride()):
         tensor = tensor.narrow(axis, 0, 1) if stride == 0 and tensor.shape[axis] else tensor
     return tensor
-
-
-def _same_bits(one: Any, other: Any) -> bool:
-    torch = sys.modules["torch"]
-    if one.is_meta or torch.equal(one, other):
-        return True
-    # NaN differs from itself: compare the bytes.
-    both = (side.contiguous().reshape(-1).view(torch.uint8) for side in (one, other))
-    return one.dtype == other.dtype and bool(torch.equal(*both))

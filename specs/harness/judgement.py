@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from specs.harness.values import gradient_of, is_generator, is_tensor, leaves
+from specs.harness.values import gradient_of, is_generator, is_tensor, leaves, same_bits
 
 
 @dataclass
@@ -34,18 +34,22 @@ class Judgements:
         self._made: dict[tuple[str, int], Judgement] = {}
 
     def on(
-        self, test: str, number: int, arguments: dict[str, Any], judge: Callable[..., Judgement]
+        self,
+        test: str,
+        number: int,
+        arguments: dict[str, Any],
+        judge: Callable[[dict[str, Any]], Judgement],
     ) -> Judgement:
         """Return the judgement on a call; it is made anew if the call is not quite the same."""
         known = self._made.get((test, number))
         if known is None or known.at_random or not same(known.arguments, arguments):
-            known = self._made[test, number] = judge()
+            known = self._made[test, number] = judge(arguments)
         return known
 
 
 def same(some: dict[str, Any], others: dict[str, Any]) -> bool:
     """Say whether two calls are the same, to the bit."""
-    one, other = list(leaves(some)), list(leaves(others))
+    one, other = leaves(some), leaves(others)
     if _pattern(one) != _pattern(other):
         return False
     return all(_same(mine, theirs) for (_, mine), (_, theirs) in zip(one, other, strict=True))
@@ -65,16 +69,11 @@ def _same(one: Any, other: Any) -> bool:
         return one.device == other.device and bool(one.get_state().equal(other.get_state()))
     if not is_tensor(one):
         return one is other or (isinstance(one, (bool, int, float, str)) and one == other)
-    return _form(one) == _form(other) and _bits(one, other) and _gradients(one, other)
+    return _form(one) == _form(other) and same_bits(one, other) and _gradients(one, other)
 
 
 def _form(tensor: Any) -> tuple[Any, ...]:
     return tensor.shape, tensor.stride(), tensor.dtype, tensor.device, tensor.requires_grad
-
-
-def _bits(one: Any, other: Any) -> bool:
-    """NaN is never the same, which costs time and nothing else."""
-    return not one.is_meta and bool(one.equal(other))
 
 
 def _gradients(one: Any, other: Any) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
-from functools import cache
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from torch import Tensor
+
+from specs.harness.values import parts
 
 
 def tensors_in(value: object) -> Iterator[Tensor]:
@@ -32,17 +31,8 @@ def tensors_in(value: object) -> Iterator[Tensor]:
 
 def _children(value: object) -> list[object]:
     """What a container holds; nothing for anything else."""
-    find = _container(type(value))  # type: ignore[arg-type]  # a type can be hashed
-    return [] if find is None else find(value)
-
-
-@cache
-def _container(kind: type) -> Callable[[Any], list[object]] | None:
-    """How to find what a container of this type holds; None for anything else."""
-    if issubclass(kind, (tuple, list)):
-        return list
-    if issubclass(kind, Mapping):
-        return lambda value: list(value.values())
-    if is_dataclass(kind):
-        return lambda value: [getattr(value, field.name, None) for field in fields(value)]
-    return None
+    if isinstance(value, (tuple, list)):  # without the ways that `parts` tells
+        return list(value)
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return [part for _, part in parts(value) or ()]

@@ -177,6 +177,16 @@ def gradient_of(tensor: Any) -> Any:
     return tensor.grad if tensor.is_leaf or tensor.retains_grad else None
 
 
+def same_bits(one: Any, other: Any) -> bool:
+    """Say whether two tensors of one form hold the same bits; those without values do."""
+    torch = sys.modules["torch"]
+    if one.is_meta or torch.equal(one, other):
+        return True
+    # NaN differs from itself: compare the bytes.
+    both = (side.contiguous().reshape(-1).view(torch.uint8) for side in (one, other))
+    return one.dtype == other.dtype and bool(torch.equal(*both))
+
+
 def show(value: Any, digits: int = 4, above: tuple[int, ...] = ()) -> str:
     """Write a value as a person would: nested lists, few digits, one line."""
     if is_tensor(value):
