@@ -44,6 +44,18 @@ def ties_by_first_appearance(sentences, min_frequency=1, special_tokens=SPECIAL_
     return _numbered(special_tokens, _ranked(sentences, min_frequency, lambda _, count: -count))
 
 
+def order_of_appearance(sentences, min_frequency=1, special_tokens=SPECIAL_TOKENS):
+    """Words stand in the order in which the corpus brings them, however often it does."""
+    _check(min_frequency, special_tokens)
+    return _numbered(special_tokens, _ranked(sentences, min_frequency, lambda *_: 0))
+
+
+def code_point_order(sentences, min_frequency=1, special_tokens=SPECIAL_TOKENS):
+    """All words stand in code-point order, however often they occur."""
+    _check(min_frequency, special_tokens)
+    return _numbered(special_tokens, _ranked(sentences, min_frequency, lambda token, _: token))
+
+
 def ties_backwards(sentences, min_frequency=1, special_tokens=SPECIAL_TOKENS):
     """Equally frequent words stand from z to a: the whole sort is turned round, not the count."""
     _check(min_frequency, special_tokens)
