@@ -129,7 +129,7 @@ def softmax_attention_weights(
 
     Section 3.2.1 of the paper, the softmax of equation 1.
     """
-    loudest = scores.amax(dim=-1, keepdim=True)
+    loudest = scores.detach().amax(dim=-1, keepdim=True)  # cancels, so it needs no gradient
     loudest = loudest.clamp(min=torch.finfo(scores.dtype).min)  # −∞ − (−∞) would be NaN
     raised = torch.exp(scores - loudest)
     total = raised.sum(dim=-1, keepdim=True)

@@ -264,7 +264,9 @@ def apply_log_softmax_over_vocab(
     Section 3.4 of the paper, "softmax function to convert the decoder output to predicted
     next-token probabilities"; in logarithms, because the loss and beam search add them up.
     """
-    return _LogSoftmax.apply(logits)
+    # The shift cancels in the end, so no gradient has to go through it.
+    shifted = logits - logits.detach().amax(dim=-1, keepdim=True)
+    return shifted - shifted.exp().sum(dim=-1, keepdim=True).log()
 
 
 def embed_with_positions(
@@ -357,23 +359,3 @@ def run_transformer_forward(
         raise ValueError(f"as many targets as sources are wanted, got {targets} for {sources}")
     memory, source_mask = encode_source(source_ids, weights, config, generator)
     return decode_target(target_ids, memory, source_mask, weights, config, generator)
-
-
-class _LogSoftmax(torch.autograd.Function):
-    """z − log Σ exp(z), with its gradient written down: over a vocabulary, tensors are large.
-
-    Autograd would keep two of them and make three; here one is kept, and one is made.
-    """
-
-    @staticmethod
-    def forward(ctx, logits):
-        log_probs = logits - logits.amax(dim=-1, keepdim=True)
-        log_probs.sub_(log_probs.exp().sum(dim=-1, keepdim=True).log_())
-        ctx.save_for_backward(log_probs)
-        return log_probs
-
-    @staticmethod
-    def backward(ctx, gradient):
-        (log_probs,) = ctx.saved_tensors
-        pulled = gradient.sum(dim=-1, keepdim=True)  # whatever goes up pulls all the others down
-        return log_probs.exp().mul_(-pulled).add_(gradient)
