@@ -469,3 +469,13 @@ def test_own_file_that_loops_is_stopped_too(verdict: Examine) -> None:
     found = verdict(6, files, own=True)
     assert "Still running after 0.3 s" in told(found)
     assert f"{COUNTS}:1" in told(found)
+
+
+@pytest.mark.parametrize("code", ["def double(:", "\n1 / 0"], ids=["does not parse", "fails"])
+def test_own_part_that_only_the_spec_asks_for_is_one_true_line(verdict: Examine, code: str) -> None:
+    """``--own`` means the other parts' files too, and their slips are no traceback."""
+    alone = "def amplify(values, number): return values * 2 * number\n"
+    found = verdict(6, {COUNTS: code, MIXING: alone}, own=True)
+    assert found.state != "green"
+    assert "part01_counts.py:" in told(found)
+    assert "Traceback" not in told(found)

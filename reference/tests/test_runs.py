@@ -172,6 +172,15 @@ def test_interrupt_by_a_person_ends_the_run(run: Run) -> None:
     assert "KeyboardInterrupt" in ended.output
 
 
+def test_own_file_that_cannot_be_loaded_stops_no_other_part(run: Run) -> None:
+    """``--own`` with a slip in part 2, and part 1 as far as it is written."""
+    ended = run(RIGHT | {MIXING: "def amplify(:"}, "specs", "--own")
+    assert ended.status == 1
+    assert "part02_mixing.py:1: invalid syntax" in ended.output
+    assert "...." in ended.output
+    assert "Traceback" not in ended.output + ended.errors
+
+
 def test_run_that_is_stopped_from_outside_blames_no_step(run: Run) -> None:
     """Whoever ran it was told to end by somebody else: that is said, and what was not run."""
     ended = run(body("import os, time; os.kill(os.getppid(), 15); time.sleep(9)"), "specs/part01")

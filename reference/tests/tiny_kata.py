@@ -86,12 +86,12 @@ FILES = {
             assert_equal(double(0), expected=0)
         """,
     "specs/part01/test_002_quadruple.py": """\
-        from kata.part01_counts import quadruple
+        from kata.part01_counts import double, quadruple
         from specs.harness.check import assert_equal
 
 
         def test_four_threes():
-            assert_equal(quadruple(3), expected=12)
+            assert_equal(quadruple(3), expected=12 + double(0))
         """,
     "specs/part01/test_003_countdown.py": """\
         from kata.part01_counts import countdown
@@ -132,12 +132,14 @@ FILES = {
         """,
     "specs/part02/test_006_amplify.py": """\
         import torch
+        from kata.part01_counts import double
         from kata.part02_mixing import amplify
         from specs.harness.check import assert_close
 
 
         def test_six_times_as_loud():
-            assert_close(amplify(torch.tensor([[1.0, 2.0, 0.5]]), 3), expected=[[6.0, 12.0, 3.0]])
+            louder = amplify(torch.tensor([[1.0, 2.0, 0.5]]), 3)
+            assert_close(louder, expected=[[6.0, 12.0, 3.0 + double(0)]])
         """,
     "conftest.py": 'pytest_plugins = ["specs.harness.plugin"]\n',
     "pyproject.toml": """\

@@ -14,10 +14,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 from specs.harness import check, tampering
 from specs.harness.failure import BROKEN, WRONG, Red, in_one_line
 from specs.harness.families import tokens_for
 from specs.harness.guard import Guard
+from specs.harness.source import Unreadable
 from specs.harness.steps import House, Step
 from specs.harness.values import is_tensor, leaves, tensors
 from specs.harness.worlds import World, line_of
@@ -77,22 +80,12 @@ class Exam:
 
     @contextmanager
     def spec_import(self) -> Iterator[None]:
-        """While a spec is imported, its function under test is the guard."""
-        with self.world.entered():
-            name = f"kata.{self.step.module}"
-            module = sys.modules.get(name)
-            if module is None:  # the learner's file cannot be loaded, or is not yet
-                module = sys.modules[name] = ModuleType(name)
-            missing = object()
-            before = getattr(module, self.step.name, missing)
-            setattr(module, self.step.name, self.guard)
-            try:
-                yield
-            finally:
-                if before is missing:
-                    sys.modules.pop(name)
-                else:
-                    setattr(module, self.step.name, before)
+        """While a spec is imported, its function under test is the guard, and no file is run."""
+        with self.world.entered(), pytest.MonkeyPatch.context() as patch:
+            for module in self.house.modules.values():
+                patch.setitem(sys.modules, f"kata.{module}", _Unloaded(f"kata.{module}"))
+            setattr(sys.modules[f"kata.{self.step.module}"], self.step.name, self.guard)
+            yield
 
     def run(self, case: Case, probed: bool = True) -> None:
         """Run one case; what is wrong with the learner's function is raised as ``Red``.
@@ -141,6 +134,8 @@ class Exam:
 
     def _red(self, error: Exception) -> BaseException:
         """Tell the learner's errors from the spec's own."""
+        if isinstance(error, Unreadable):  # with --own, another part's file
+            return Red("unreadable", str(error), state=BROKEN)
         # Code of the learner's may run later than the call: in a backward pass, say.
         own = error is self.guard.raised or self.line_of(error) is not None
         if isinstance(error, AssertionError) and not own:
@@ -237,6 +232,19 @@ class Exam:
         if code is not None and Path(code.co_filename) == self.world.path:
             return int(code.co_firstlineno)
         return None
+
+
+class _Unloaded(ModuleType):
+    """Stands where a part's module will: a function is looked for when it is called."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def later(*args: Any, **kwargs: Any) -> Any:
+            return getattr(importlib.import_module(self.__name__), name)(*args, **kwargs)
+
+        return later
 
 
 def same_red(one: Red | None, other: Red | None) -> bool:
