@@ -231,6 +231,8 @@ RUNS: dict[str, tuple[Files, list[str], int, str]] = {
     "a test's name": (WRONG, ["-k", "two_and_two"], 1, "1 wrong"),
     "a file": (WRONG, ["specs/part01/test_002_quadruple.py"], 0, "1 passed"),
     "a node": (WRONG, ["specs/part01/test_001_double.py::test_two_and_two"], 1, "1 wrong"),
+    "the learner's file": (WRONG, ["kata/part01_counts.py"], 1, "x 001 double     wrong"),
+    "the learner's folder": ({}, ["kata"], 1, "6 not started"),
     "a stub's node": ({}, ["specs/part01/test_001_double.py::test_two_and_two"], 1, "not started"),
     "a missing node": (WRONG, ["specs/part01/test_001_double.py::test_three"], 4, "no tests ran"),
     "a missing file": (WRONG, ["specs/part09"], 4, "no tests ran"),
@@ -266,8 +268,16 @@ def test_listing_names_runs_no_code_of_the_learners(run: Run) -> None:
     assert "::test_two_and_two" in ended.output
 
 
+def test_number_without_a_step_is_told(run: Run) -> None:
+    """One line, which says what numbers there are."""
+    ended = run(WRONG, "-k", "222")
+    assert ended.status == 4
+    assert "there is no step '222': steps run from 001 to 006" in ended.errors
+
+
 FOLDERS = {
     "specs/part01": [],
+    "specs/part02": ["../../kata/part01_counts.py"],
     "kata": ["-k", "001"],
     "specs": ["part01"],
     "reference": ["../specs/part01"],

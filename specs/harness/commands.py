@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -67,6 +69,8 @@ def answer(config: pytest.Config) -> int | None:
     if config.getoption("board"):
         write(_board(house, config))
         return 0
+    if asks_for_specs(config) and re.fullmatch(r"\d{3}", config.option.keyword):
+        house.find(config.option.keyword)  # or say that there is no such step
     if config.getoption("shapes") is not None:
         config.args[:] = [str(house.find(config.getoption("shapes")).spec)]
         config.option.verbose = -2  # nothing but the shapes
@@ -80,11 +84,18 @@ def answer(config: pytest.Config) -> int | None:
 
 
 def from_anywhere(config: pytest.Config) -> None:
-    """In the folder that the learner writes in, `pytest` means the specs too."""
-    if config.args_source is config.ArgsSource.INVOCATION_DIR:
-        root = config.rootpath
-        if config.invocation_params.dir.is_relative_to(root / "kata"):
-            config.args = [str(root / "specs")]
+    """Who stands in the folder that the learner writes in, or names it, means its specs."""
+    house = House(config.rootpath)
+    asked = zip(config.args, asked_paths(config), strict=True)
+    config.args = [str(_specs_of(house, path) or argument) for argument, path in asked]
+
+
+def _specs_of(house: House, path: Path) -> Path | None:
+    """The specs of one of the learner's files, or of the whole kata; None for anything else."""
+    if not path.exists() or not path.is_relative_to(house.kata):
+        return None
+    part = path.name[:6]
+    return house.root / "specs" / (part if part in house.modules else "")
 
 
 def asks_for_capstone(house: House, config: pytest.Config) -> bool:
@@ -94,7 +105,8 @@ def asks_for_capstone(house: House, config: pytest.Config) -> bool:
 
 def asked_paths(config: pytest.Config) -> list[Path]:
     """The files and folders that were named on the command line."""
-    return [config.invocation_params.dir / str(arg).split("::")[0] for arg in config.args]
+    here = config.invocation_params.dir
+    return [Path(os.path.normpath(here / str(arg).split("::")[0])) for arg in config.args]
 
 
 def _lesson(house: House, config: pytest.Config, asked: str) -> str:
@@ -138,6 +150,11 @@ def is_supervised(config: pytest.Config) -> bool:
     )
     if elsewhere or distributed or option.help or option.version or not supervisor.possible():
         return False
+    return asks_for_specs(config)
+
+
+def asks_for_specs(config: pytest.Config) -> bool:
+    """Say whether specs are among the files and folders that are to be run."""
     specs = config.rootpath / "specs"
     paths = asked_paths(config)
     return any(specs.is_relative_to(path) or path.is_relative_to(specs) for path in paths)
