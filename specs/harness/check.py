@@ -237,7 +237,7 @@ def _walk_tensor(mine: Any, wanted: Any, rule: _Rule, path: str) -> None:
     if not is_tensor(wanted) and tensors(wanted):
         raise _Parted(path, mine, wanted, f"{kind_of(mine)}, not {kind_of(wanted)}")
     model = wanted.detach() if is_tensor(wanted) else _as_tensor(wanted, mine, rule)
-    mine = mine.detach()
+    mine = mine.detach().to_dense()  # a gradient may be sparse
     if mine.shape != model.shape:
         ours, theirs = tuple(mine.shape), tuple(model.shape)
         rows = [("yours", f"shape {ours}"), ("expected", f"shape {theirs}")]

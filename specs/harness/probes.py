@@ -176,7 +176,7 @@ def _gradients(answer: Any, arguments: dict[str, Any], transposed: bool) -> dict
     total = torch.stack([(result * gradient).sum() for result, gradient in pairs]).sum()
     found = torch.autograd.grad(total, list(named.values()), allow_unused=True)
     return {
-        path: torch.zeros_like(leaf) if gradient is None else gradient
+        path: torch.zeros_like(leaf) if gradient is None else gradient.to_dense()
         for (path, leaf), gradient in zip(named.items(), found, strict=True)
     }
 

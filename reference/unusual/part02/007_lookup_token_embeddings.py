@@ -72,3 +72,11 @@ def vmap_over_ids(token_ids, embedding_table):
         return embedding_table[:0].reshape(*token_ids.shape, embedding_table.shape[1])
     found = torch.vmap(lambda row: embedding_table.index_select(0, row[None])[0])(rows)
     return found.reshape(*token_ids.shape, -1)
+
+
+def gathered_with_a_sparse_gradient(token_ids, embedding_table):
+    """``gather`` picks the rows, and its gradient tells only of those."""
+    rows = _rows(token_ids, embedding_table).reshape(-1, 1)
+    rows = rows.expand(-1, embedding_table.shape[1])
+    picked = embedding_table.gather(0, rows, sparse_grad=True)
+    return picked.reshape(*token_ids.shape, embedding_table.shape[1])
