@@ -5,17 +5,14 @@ Gains are not 1, there are biases, and no two tensors are alike.
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
-
 from kata.weights import (
     AttentionWeights,
     DecoderOnlyConfig,
     DecoderOnlyLayerWeights,
     DecoderOnlyWeights,
     GatedFeedForwardWeights,
-    LinearWeights,
 )
+from specs.harness.pen import Pen
 
 TINY = DecoderOnlyConfig(
     vocab_size=11,
@@ -32,29 +29,11 @@ TINY = DecoderOnlyConfig(
 )
 
 
-class _Pen:
-    """Draws one tensor after another, none like the one before."""
-
-    def __init__(self, seed: int) -> None:
-        self.generator = torch.Generator().manual_seed(2000 + seed)
-
-    def normal(self, *shape: int, spread: float = 1.0) -> Tensor:
-        drawn = torch.randn(shape, generator=self.generator, dtype=torch.float64) * spread
-        return drawn.to(torch.get_default_dtype())
-
-    def linear(self, d_out: int, d_in: int, *, bias: bool) -> LinearWeights:
-        weight = self.normal(d_out, d_in, spread=d_in**-0.5)
-        return LinearWeights(weight, self.normal(d_out, spread=0.5) if bias else None)
-
-    def gain(self, d_model: int) -> Tensor:
-        return 1 + self.normal(d_model, spread=0.3)
-
-
 def gated_feed_forward(
     d_model: int, d_ff: int, *, bias: bool = True, seed: int = 0
 ) -> GatedFeedForwardWeights:
     """Draw the gated network of a layer."""
-    pen = _Pen(seed)
+    pen = Pen(2000 + seed)
     return GatedFeedForwardWeights(
         gate=pen.linear(d_ff, d_model, bias=bias),
         up=pen.linear(d_ff, d_model, bias=bias),
@@ -66,7 +45,7 @@ def layer(
     num_heads: int, num_kv_heads: int, d_k: int, d_ff: int, *, bias: bool = True, seed: int = 0
 ) -> DecoderOnlyLayerWeights:
     """Draw one layer; its key and value projections are as wide as ``num_kv_heads`` heads."""
-    pen, d_model, kv_width = _Pen(100 + seed), num_heads * d_k, num_kv_heads * d_k
+    pen, d_model, kv_width = Pen(2100 + seed), num_heads * d_k, num_kv_heads * d_k
     return DecoderOnlyLayerWeights(
         attention_norm=pen.gain(d_model),
         attention=AttentionWeights(
@@ -82,7 +61,7 @@ def layer(
 
 def model(config: DecoderOnlyConfig = TINY, *, bias: bool = True) -> DecoderOnlyWeights:
     """Draw a whole model, each layer of its own."""
-    pen, d_k = _Pen(300), config.d_model // config.num_heads
+    pen, d_k = Pen(2300), config.d_model // config.num_heads
     layers = (
         layer(config.num_heads, config.num_kv_heads, d_k, config.d_ff, bias=bias, seed=index)
         for index in range(config.num_layers)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from kata.weights import (
     AttentionWeights,
@@ -20,6 +19,7 @@ from kata.weights import (
     TransformerConfig,
     TransformerWeights,
 )
+from specs.harness.pen import Pen
 from specs.harness.values import is_tensor, rebuild
 
 TINY = TransformerConfig(
@@ -36,24 +36,11 @@ TINY = TransformerConfig(
 )
 
 
-class _Pen:
-    """Draws one tensor after another, none like the one before."""
-
-    def __init__(self, seed: int) -> None:
-        self.generator = torch.Generator().manual_seed(1000 + seed)
-
-    def normal(self, *shape: int, spread: float = 1.0) -> Tensor:
-        drawn = torch.randn(shape, generator=self.generator, dtype=torch.float64) * spread
-        return drawn.to(torch.get_default_dtype())
-
-    def linear(self, d_out: int, d_in: int, *, bias: bool = True) -> LinearWeights:
-        weight = self.normal(d_out, d_in, spread=d_in**-0.5)
-        return LinearWeights(weight, self.normal(d_out, spread=0.5) if bias else None)
+class _LayerPen(Pen):
+    """Draws what layers are made of."""
 
     def norm(self, d_model: int) -> LayerNormWeights:
-        return LayerNormWeights(
-            1 + self.normal(d_model, spread=0.3), self.normal(d_model, spread=0.5)
-        )
+        return LayerNormWeights(self.gain(d_model), self.normal(d_model, spread=0.5))
 
     def attention(self, d_model: int) -> AttentionWeights:
         return AttentionWeights(*(self.linear(d_model, d_model) for _ in range(4)))
@@ -64,7 +51,7 @@ class _Pen:
 
 def encoder_layer(d_model: int, d_ff: int, seed: int = 0) -> EncoderLayerWeights:
     """Draw one encoder layer."""
-    pen = _Pen(seed)
+    pen = _LayerPen(1000 + seed)
     return EncoderLayerWeights(
         pen.attention(d_model),
         pen.norm(d_model),
@@ -75,7 +62,7 @@ def encoder_layer(d_model: int, d_ff: int, seed: int = 0) -> EncoderLayerWeights
 
 def decoder_layer(d_model: int, d_ff: int, seed: int = 0) -> DecoderLayerWeights:
     """Draw one decoder layer."""
-    pen = _Pen(seed)
+    pen = _LayerPen(1000 + seed)
     return DecoderLayerWeights(
         pen.attention(d_model),
         pen.norm(d_model),
@@ -104,14 +91,14 @@ def output_projection(
     vocab_size: int, d_model: int, *, bias: bool = True, seed: int = 0
 ) -> LinearWeights:
     """Draw an output projection."""
-    return _Pen(seed).linear(vocab_size, d_model, bias=bias)
+    return _LayerPen(1000 + seed).linear(vocab_size, d_model, bias=bias)
 
 
 def transformer(
     config: TransformerConfig = TINY, *, tied: bool = True, bias: bool = True, seed: int = 0
 ) -> TransformerWeights:
     """Draw a whole model; ``tied``, its output projection is the embedding table itself."""
-    pen = _Pen(seed)
+    pen = _LayerPen(1000 + seed)
     table = pen.normal(config.vocab_size, config.d_model, spread=config.d_model**-0.5)
     output = pen.linear(config.vocab_size, config.d_model, bias=bias)
     return TransformerWeights(
