@@ -13,6 +13,7 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from kata.part04_multi_head import apply_linear_projection
 from kata.weights import FeedForwardWeights, LayerNormWeights
@@ -72,7 +73,8 @@ def normalize_last_dim(
 
     Section 3.1 of the paper; Ba, Kiros and Hinton, "Layer Normalization" (2016).
     """
-    return _Normalize.apply(x, eps).to(x.dtype)
+    normalized, _ = _Normalize.apply(x, eps)
+    return normalized.to(x.dtype)
 
 
 def layer_norm(
@@ -93,7 +95,8 @@ def layer_norm(
             raise ValueError(
                 f"{name} must have shape {tuple(one_per_feature)}, got {tuple(vector.shape)}"
             )
-    return (_Normalize.apply(x, eps) * weights.gain + weights.bias).to(x.dtype)
+    normalized, _ = _Normalize.apply(x, eps)
+    return (normalized * weights.gain + weights.bias).to(x.dtype)
 
 
 def apply_dropout(
@@ -116,7 +119,7 @@ def apply_dropout(
     if dropout_rate == 0:
         return x
     if dropout_rate == 1:
-        return x * 0.0
+        return x.masked_fill(torch.ones_like(x, dtype=torch.bool), 0.0)  # ∞ · 0 would be NaN
     return x * _toss_coins(x, dropout_rate, generator).div_(1 - dropout_rate)
 
 
@@ -150,7 +153,8 @@ def _toss_coins(x: Tensor, dropout_rate: float, generator: torch.Generator | Non
 
     Drawing is what dropout spends its time on, so every draw of 64 bits is cut into two coins.
     """
-    draws = torch.empty_like(x.flatten()[::2], dtype=torch.int64)  # one for two numbers
+    pairs = x.flatten()[::2]
+    draws = torch.empty_like(pairs, dtype=torch.int64, memory_format=torch.contiguous_format)
     draws.random_(-(2**63), None, generator=generator)
     coins = draws.view(torch.int32)[: x.numel()].view(x.shape)
     heads = torch.iinfo(torch.int32).min + dropout_rate * 2**32
@@ -164,11 +168,15 @@ class _Gate(torch.autograd.Function):
     or less.
     """
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx, x):
-        through = x.clamp(min=0)
-        ctx.save_for_backward(through)
-        return through
+    def forward(x):
+        return x.clamp(min=0)
+
+    @staticmethod
+    def setup_context(ctx, _inputs, output):
+        ctx.save_for_backward(output)
 
     @staticmethod
     def backward(ctx, gradient):
@@ -177,21 +185,26 @@ class _Gate(torch.autograd.Function):
 
 
 class _Normalize(torch.autograd.Function):
-    """n = (x − μ) / √(σ² + ε), where all numbers of a token share the blame for its μ and σ².
+    """n = (x − μ) · s with s = 1 / √(σ² + ε): all numbers of a token share the blame for μ and σ².
 
-    In float32 or wider, not rounded to the dtype of ``x`` yet.
+    In float32 or wider, not rounded to the dtype of ``x`` yet. Returns n, and s for the way back.
     """
 
-    @staticmethod
-    def forward(ctx, x, eps):
-        mean, variance = compute_mean_and_variance(x)
-        scale = torch.rsqrt(variance + eps)
-        normalized = (x - mean) * scale
-        ctx.save_for_backward(normalized, scale)
-        return normalized
+    generate_vmap_rule = True
 
     @staticmethod
-    def backward(ctx, gradient):
+    def forward(x, eps):
+        mean, variance = compute_mean_and_variance(x)
+        scale = torch.rsqrt(variance + eps)
+        return (x - mean) * scale, scale
+
+    @staticmethod
+    def setup_context(ctx, _inputs, output):
+        ctx.save_for_backward(*output)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, gradient, _):
         normalized, scale = ctx.saved_tensors
         through_mean = gradient.mean(dim=-1, keepdim=True)
         through_variance = (gradient * normalized).mean(dim=-1, keepdim=True)
