@@ -304,6 +304,26 @@ def test_first_of_two_equal_mistakes_is_told(tmp_path: Path) -> None:
     assert rows(halved(tmp_path, "return 0.0", spec))["looks like"] == "Two is taken away."
 
 
+MORE_CASES = """
+
+def test_six_become_three():
+    assert_equal(halve(6), expected=3.0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("return -0.5 * number if number == 2 else 0.5 * number", None),
+        ("return -0.5 * number if number < 5 else 7.0", "The sign is turned round as well."),
+    ],
+    ids=["one of three", "two of three"],
+)
+def test_slip_is_told_only_if_it_bears_out(tmp_path: Path, body: str, sentence: str | None) -> None:
+    """A mistake that goes wrong in three cases is not the slip of who goes wrong in one."""
+    assert rows(halved(tmp_path, body, HALVE_SPEC + MORE_CASES)).get("looks like") == sentence
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [

@@ -548,3 +548,30 @@ def test_call_that_raises_is_not_recorded() -> None:
         guard([1])
     assert guard.calls == []
     assert guard.raised is caught.value
+
+
+def silenced(x: Tensor, dropout_rate: float, generator: torch.Generator | None = None) -> Tensor:
+    """At rate 1 no coin has to be tossed."""
+    del generator
+    return x * (1 - dropout_rate)
+
+
+def tossed(x: Tensor, dropout_rate: float, generator: torch.Generator | None = None) -> Tensor:
+    """A coin is tossed at any rate above 0, with the default generator if none is given."""
+    return x * (torch.rand(x.shape, generator=generator) >= dropout_rate)
+
+
+def test_coin_may_be_tossed_at_rate_one() -> None:
+    """The reference need not, and the contract only says that none is tossed at rate 0."""
+    guard = guarded(tossed, silenced)
+    assert guard(torch.ones(2), 1.0).tolist() == [0.0, 0.0]
+
+
+def test_default_generator_is_left_alone_where_another_is_given() -> None:
+    """At rate 1 too."""
+    found = red(
+        lambda x, dropout_rate, generator: tossed(x, dropout_rate, generator and None),
+        *(torch.ones(2), 1.0, torch.Generator()),
+        judge=silenced,
+    )
+    assert found.yours == "torch's default random generator"

@@ -187,7 +187,8 @@ class Exam:
     def looks_like(self, case: Case, red: Red) -> str | None:
         """Name the slip, if and only if a known mistake gives this very answer.
 
-        Where several do in this case, the other cases decide.
+        And gives it in at least half of the cases that it makes red; where several do, the one that
+        agrees in most cases is told.
         """
         if self.world.target is None or red.state != WRONG:
             return None
@@ -196,10 +197,22 @@ class Exam:
             for mistake in self.mistakes
             if same_red(self._red_like(red, mistake.function, case), red)
         ]
+        likely = [mistake for mistake in likely if self._bears_out(mistake)]
         if len(likely) > 1:
             mine = [self.red_of(self.world.target, case) for case in self.cases]
             likely.sort(key=lambda mistake: -self._agreement(mistake, mine))
         return likely[0].sentence if likely else None
+
+    def _bears_out(self, mistake: Version) -> bool:
+        """Say whether what a mistake makes red is red for the learner in the same way."""
+        if mistake.function is self.world.target:
+            return True
+        theirs = {case.name: self.red_of(mistake.function, case) for case in self.cases}
+        touched = [case for case in self.cases if theirs[case.name] is not None]
+        same = sum(
+            same_red(theirs[case.name], self.red_of(self.world.target, case)) for case in touched
+        )
+        return same >= len(touched) / 2
 
     def _red_like(self, red: Red, function: Callable[..., Any], case: Case) -> Red | None:
         """How a function takes a case; not probed for what could not be the same red anyway."""

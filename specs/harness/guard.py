@@ -143,13 +143,12 @@ class Guard:
             return None
 
     def _judge(self, call: Call) -> set[str]:
-        """Put the call to the reference and compare forms; name the global state it changes too."""
+        """Put the call to the reference, compare forms, and name what may change with it."""
         made = self.judgements.on(self.test, self.count, call.arguments, self._judgement)
-        if made.refused:
-            return set()
-        call.judgement = made
-        assert_form(call.answer, made.answer, self.names)
-        return set(made.changed)
+        if not made.refused:
+            call.judgement = made
+            assert_form(call.answer, made.answer, self.names)
+        return made.may_change
 
     def _judgement(self, arguments: dict[str, Any]) -> Judgement:
         made = Judgement(arguments)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from specs.harness.globalstate import TORCHS_RANDOM
 from specs.harness.values import gradient_of, is_generator, is_tensor, leaves, same_bits
 
 
@@ -19,6 +20,13 @@ class Judgement:
     changed: set[str] = field(default_factory=set)  # global state
     at_random: bool = False  # whether it drew from a generator that belongs to everybody
     _known: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def may_change(self) -> set[str]:
+        """What the learner's function may change too; at rate 1 a coin need not be tossed."""
+        asked = {path.rpartition(".")[2]: leaf for path, leaf in leaves(self.arguments)}
+        tossed = asked.get("dropout_rate") and asked.get("generator") is None
+        return self.changed | ({TORCHS_RANDOM} if tossed else set())
 
     def once(self, what: str, find: Callable[[], Any]) -> Any:
         """Return what was found when this was first asked."""

@@ -43,7 +43,7 @@ def _ask(guard: Guard, call: Judgement) -> None:
         _probe_device(guard, call)
     finally:
         changed = {*names.put_back(), *before.put_back()} - globalstate.BY_IMPORTS
-        changed -= globalstate.RANDOM if call.at_random else set()
+        changed -= call.may_change
     if changed:  # in float64 alone, say
         raise changed_state(" and ".join(sorted(changed)))
 
