@@ -136,7 +136,7 @@ def clip_gradients_by_global_norm(parameters: list[Tensor], max_norm: float) -> 
     Not in the paper. Section 3.2 of Pascanu, Mikolov and Bengio, "On the difficulty of training
     recurrent neural networks", algorithm 1.
     """
-    if max_norm <= 0:
+    if not max_norm > 0:  # nor is NaN
         raise ValueError(f"max_norm is to be above 0, got {max_norm}")
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     norm = math.hypot(*(_norm(gradient) for gradient in gradients))  # √(a² + b² + c² + …)

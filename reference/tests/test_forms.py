@@ -203,6 +203,12 @@ def test_gradient_is_told(answer: Tensor, model: Tensor, sentence: str) -> None:
     assert red(answer, model).sentence == sentence
 
 
+def test_how_many_words_there_are_is_the_spec_s_to_tell() -> None:
+    """A tuple of results has its length by contract; words inside have theirs by value."""
+    assert_form([(1, 2, 3)], [(1, 2)], [])
+    assert red((1, 2, 3), (1, 2)).kind == "type"
+
+
 def test_result_that_holds_itself_is_one_clear_failure() -> None:
     """It is not followed for ever, nor compared."""
     answer: list[Any] = [1]

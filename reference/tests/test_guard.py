@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
+import torch.distributed as dist
 from torch import Tensor
 
 from specs.harness import check
@@ -334,6 +335,9 @@ STATE_TRICKS: dict[str, Callable[[], Any]] = {
     "torch's thread count": lambda: torch.set_num_threads(torch.get_num_threads() + 1),
     "torch's deterministic mode": lambda: torch.use_deterministic_algorithms(True),
     "torch's anomaly mode": lambda: torch.autograd.set_detect_anomaly(True),
+    "torch's process group": lambda: dist.init_process_group(
+        "gloo", store=dist.HashStore(), rank=0, world_size=1
+    ),
     "the warnings filters": lambda: warnings.simplefilter("ignore"),
     "the working folder": lambda: os.chdir("/"),
     "the environment variables": lambda: os.environ.update(KATA="1"),
@@ -354,6 +358,7 @@ def all_state() -> list[Any]:
         torch.get_num_threads(),
         torch.are_deterministic_algorithms_enabled(),
         torch.is_anomaly_enabled(),
+        dist.is_initialized(),
         list(warnings.filters),
         os.getcwd(),
         dict(os.environ),

@@ -107,7 +107,16 @@ def _leave_modes(torch: Any, count: int) -> None:
         torch._C._pop_torch_function_stack()
 
 
+def _in_a_group(torch: Any) -> bool:
+    distributed = torch.distributed
+    return bool(distributed.is_available() and distributed.is_initialized())
+
+
 def _torch(torch: Any) -> list[Part]:
+    def leave_group(was_in_one: bool) -> None:
+        if not was_in_one:
+            torch.distributed.destroy_process_group()
+
     def set_device(device: Any) -> None:
         torch.set_default_device(None if device.type == "cpu" else device)
 
@@ -128,6 +137,7 @@ def _torch(torch: Any) -> list[Part]:
         Part("torch's precision of matrix products", *precision),
         Part("torch's autocast", lambda: torch.is_autocast_enabled("cpu"), set_autocast),
         Part("torch's function modes", *modes),
+        Part("torch's process group", lambda: _in_a_group(torch), leave_group),
     ]
 
 
