@@ -453,3 +453,30 @@ def test_probe_leaves_global_state_and_record_as_they_were() -> None:
     assert torch.equal(torch.get_rng_state(), before)
     assert torch.equal(guard.calls[0].arguments["x"], X)
     assert guard.calls[0].arguments["x"].grad is None
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda length, device=None: torch.arange(length, device=device or "cpu"),
+        lambda length, device="cpu": torch.arange(length, device=device),
+    ],
+    ids=["none means the CPU", "so it is declared"],
+)
+def test_device_that_is_not_named_is_torch_s_default(function: Function) -> None:
+    """Inside ``with torch.device("cuda")`` nothing belongs on the CPU."""
+    wrong = red(function, 3, judge=counted)
+    assert wrong.kind == "default device"
+    assert dict(wrong.rows) == {"yours": "on cpu", "expected": "on cuda:0"}
+
+
+def test_default_device_is_followed_however_the_result_is_made() -> None:
+    """Also from a list, and on a detour."""
+    probed(
+        lambda length, device=None: torch.tensor([*range(length)], device=device), 3, judge=counted
+    )
+    probed(
+        lambda length, device=None: torch.ones(length, device=device).cumsum(0).long() - 1,
+        3,
+        judge=counted,
+    )

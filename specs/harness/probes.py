@@ -12,12 +12,12 @@ from torch import Tensor
 
 from specs.harness import check, globalstate, tampering
 from specs.harness.boundary import boundary
-from specs.harness.devices import DeviceMix, PretendedDevice
 from specs.harness.failure import Red, in_one_line
 from specs.harness.forbidden import NotWithAten
-from specs.harness.forms import ELSEWHERE, assert_form
+from specs.harness.forms import assert_form
 from specs.harness.guard import Guard, Kept, changed_state
 from specs.harness.judgement import Judgement
+from specs.harness.places import assert_places
 from specs.harness.values import copy, is_tensor, leaves, rebuild, tensors
 
 # float64, but a √d_k held in a float32 tensor is fair: it is 6e-8 off.
@@ -40,7 +40,7 @@ def _ask(guard: Guard, call: Judgement) -> None:
     try:
         if not (call.at_random or _draws_at_random(call.arguments) or guard.changes):
             _probe_values(guard, call)
-        _probe_device(guard, call)
+        assert_places(guard, call)
     finally:
         changed = {*names.put_back(), *before.put_back()} - globalstate.BY_IMPORTS
         changed -= call.may_change
@@ -53,15 +53,6 @@ def _draws_at_random(arguments: dict[str, Any]) -> bool:
     return bool(named.get("dropout_rate")) or named.get("generator") is not None
 
 
-def _run(guard: Guard, function: Function, arguments: dict[str, Any]) -> Any:
-    """Call a function with arguments by name; the learner's may have other names for them."""
-    bound = guard.signature.bind(**arguments)
-    if function is guard.judge:
-        return function(*bound.args, **bound.kwargs)
-    with boundary(guard.tag, thorough=False), guard.not_with():
-        return function(*bound.args, **bound.kwargs)
-
-
 def _probe_values(guard: Guard, call: Judgement) -> None:
     arguments = copy(call.arguments)
     if "dtype" in guard.signature.parameters:
@@ -69,12 +60,12 @@ def _probe_values(guard: Guard, call: Judgement) -> None:
     wide = rebuild(arguments, _widened)
     odd = rebuild(wide, _spread_out)
     if not any(leaf.is_floating_point() for leaf in tensors(arguments)):
-        wanted = call.once("in float64", lambda: _run(guard, guard.judge, copy(wide)))
+        wanted = call.once("in float64", lambda: guard.put(guard.judge, copy(wide)))
         for layout in (wide, odd):
             agree(guard, _in_float64(guard, layout), wanted)
         return
     with torch.enable_grad():
-        wanted = call.once("in float64", lambda: _run(guard, guard.judge, _fresh(wide)))
+        wanted = call.once("in float64", lambda: guard.put(guard.judge, _fresh(wide)))
         with NotWithAten(guard.tokens) if guard.tokens else torch.enable_grad():
             agree(guard, _in_float64(guard, _fresh(wide)), wanted)
         for layout, transposed in ((wide, False), (odd, True)):
@@ -92,13 +83,13 @@ def _judged_gradients(
     guard: Guard, arguments: dict[str, Any], transposed: bool
 ) -> dict[str, Tensor]:
     arguments = _fresh(arguments)
-    return _gradients(_run(guard, guard.judge, arguments), arguments, transposed)
+    return _gradients(guard.put(guard.judge, arguments), arguments, transposed)
 
 
 def _in_float64(guard: Guard, arguments: dict[str, Any]) -> Any:
     kept = Kept(arguments, guard.changes)
     try:
-        answer = _run(guard, guard.function, arguments)
+        answer = guard.put(guard.function, arguments)
     except Red:
         raise
     except Exception as error:
@@ -207,51 +198,3 @@ def _compare_gradients(
             layout = ", sent back through a transposed layout" if transposed else ""
             sentence = f"The gradient of {path} is wrong{layout}."
             raise Red("gradient", sentence, rows=red.rows, yours=gradient) from None
-
-
-def _probe_device(guard: Guard, call: Judgement) -> None:
-    """Run the call as if its tensors lay on another device, and look where the answer lies."""
-    if isinstance(guard.function, torch.jit.ScriptFunction):
-        return  # it runs out of the pretence's sight
-    wanted = call.once("on another device", lambda: _places(guard, guard.judge, call))
-    if wanted is None:
-        return
-    found = _places(guard, guard.function, call)
-    if found is not None and found != wanted:
-        rows = [("yours", f"on {show_places(found)}"), ("expected", f"on {show_places(wanted)}")]
-        raise Red("device", ELSEWHERE, rows=rows, yours=found)
-
-
-def show_places(places: list[str]) -> str:
-    """Write where results lie."""
-    return " and ".join(dict.fromkeys(places))
-
-
-def _places(guard: Guard, function: Function, call: Judgement) -> list[str] | None:
-    """Where results lie when the inputs lie on a pretended device; None if that cannot be known."""
-    pretended = PretendedDevice()
-    arguments = copy(call.arguments)
-    if "device" in guard.signature.parameters:
-        if tensors(arguments):
-            return None
-        arguments["device"] = torch.device("cuda", 0)
-    elif not tensors(arguments):
-        return None
-    order = [name for name in guard.signature.parameters if name in arguments]
-    arguments = {name: arguments[name] for name in order}
-    with torch.no_grad():
-        pretended.place(arguments)
-        try:
-            with pretended:
-                answer = _run(guard, function, arguments)
-        except (DeviceMix, TypeError) as error:
-            if isinstance(error, DeviceMix) or "device type tensor" in str(error):
-                message = str(error).splitlines()[0]
-                sentence = "With inputs on a GPU it fails: something is made or kept on the CPU."
-                raise Red("device", sentence, rows=[("raised", message)], yours=message) from error
-            return None
-        except Red:
-            raise
-        except Exception:
-            return None  # the pretence is not perfect: silence is better than a false alarm
-        return [str(pretended.device_of(leaf)) for leaf in tensors(answer)]

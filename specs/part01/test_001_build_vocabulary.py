@@ -29,7 +29,7 @@ def test_equally_frequent_words_stand_in_code_point_order():
     sentence = ["été", "zoo", "pear", "apple", "Zoo", "fig", "plum", "kiwi"]
     ids = build_vocabulary([sentence], special_tokens=())
     in_order = ["Zoo", "apple", "fig", "kiwi", "pear", "plum", "zoo", "été"]
-    assert_equal(list(ids), expected=in_order)
+    assert_equal(sorted(ids, key=ids.get), expected=in_order)
 
 
 def test_word_as_frequent_as_asked_is_kept():
@@ -56,9 +56,18 @@ def test_special_tokens_stay_in_the_order_given():
     assert_equal(ids, expected={"end": 0, "<s>": 1, "<>": 2, "cat": 3})
 
 
-def test_words_are_told_apart_by_case():
-    """The and the are two words, once each."""
-    assert_equal(build_vocabulary([["the", "The"]]), expected=SPECIAL | {"The": 4, "the": 5})
+def test_special_token_need_not_be_frequent():
+    """<unk> occurs once, where twice is asked for: it has its place all the same."""
+    ids = build_vocabulary([["<unk>", "cat", "cat"]], min_frequency=2)
+    assert_equal(ids, expected=SPECIAL | {"cat": 4})
+
+
+def test_word_is_kept_as_it_is_written():
+    """Capitals, blanks, digits, an accent of its own, nothing at all: seven different words."""
+    words = ["the", "The", "e\u0301t", "New York", "42", " ", ""]
+    in_order = ["", " ", "42", "New York", "The", "e\u0301t", "the"]
+    ids = build_vocabulary([words], special_tokens=())
+    assert_equal(sorted(ids, key=ids.get), expected=in_order)
 
 
 def test_sentences_are_read_once():

@@ -39,8 +39,15 @@ def test_unknown_token_is_the_one_named():
 
 
 def test_words_are_looked_up_as_they_are_written():
-    """Cat is not cat."""
-    assert_equal(encode_tokens_to_ids(["Cat", "cat"], VOCABULARY), expected=[1, 2])
+    """Cat is not cat, nor is cat with a blank before it, and one token is one word."""
+    ids = encode_tokens_to_ids(["Cat", " cat", "sat cat", "cat"], VOCABULARY)
+    assert_equal(ids, expected=[1, 1, 1, 2])
+
+
+def test_nothing_is_put_around_the_sentence():
+    """The vocabulary has a start and an end, but a sentence of one word has one id."""
+    ids = encode_tokens_to_ids(["cat"], {"<s>": 0, "</s>": 1, "cat": 2, "<unk>": 3})
+    assert_equal(ids, expected=[2])
 
 
 def test_known_words_need_no_unknown_token():

@@ -28,6 +28,12 @@ class Element:
     def __lt__(self, other: int) -> bool:
         return self.number < other
 
+    def __repr__(self) -> str:
+        return f"tensor({self.number})"
+
+    def __format__(self, spec: str) -> str:
+        return format(self.number, spec)
+
     __hash__ = object.__hash__  # as for tensors: every element is a key of its own
     item = __index__
 
@@ -60,9 +66,10 @@ def test_ids_count_and_not_the_order_of_the_vocabulary():
     assert_equal(decode_ids_to_tokens([0, 1], {"sat": 1, "cat": 0}), expected=["cat", "sat"])
 
 
-def test_reading_stops_before_the_first_end():
-    """Of cat </s> sat </s>, cat is left."""
-    assert_equal(decode_ids_to_tokens([3, 2, 4, 2], VOCABULARY, end_id=2), expected=["cat"])
+@pytest.mark.parametrize(("ids", "words"), [([3, 2, 4, 2], ["cat"]), ([2, 4], [])], ids=str)
+def test_reading_stops_before_the_first_end(ids, words):
+    """Of cat </s> sat </s>, cat is left; of </s> sat, nothing."""
+    assert_equal(decode_ids_to_tokens(ids, VOCABULARY, end_id=2), expected=words)
 
 
 def test_what_follows_the_end_is_not_looked_at():
@@ -70,9 +77,11 @@ def test_what_follows_the_end_is_not_looked_at():
     assert_equal(decode_ids_to_tokens([3, 2, 99, -5], VOCABULARY, end_id=2), expected=["cat"])
 
 
-def test_end_may_have_id_zero():
-    """Here <pad>, listed under 0, ends the sentence: falsy for Python, but an end."""
-    assert_equal(decode_ids_to_tokens([3, 0, 4], VOCABULARY, end_id=0), expected=["cat"])
+@pytest.mark.parametrize("end_id", [0, -1])
+def test_end_may_be_any_id(end_id):
+    """0 is falsy for Python, and -1 names no token, but each of them ends the sentence."""
+    ids = decode_ids_to_tokens([3, end_id, 4], VOCABULARY, end_id=end_id)
+    assert_equal(ids, expected=["cat"])
 
 
 def test_end_ends_even_if_it_is_to_be_skipped():

@@ -21,9 +21,9 @@ def test_tuple_gives_a_list():
     assert_equal(add_start_and_end_ids((7, 8), start_id=1, end_id=2), expected=[1, 7, 8, 2])
 
 
-@pytest.mark.parametrize("ids", [[1, 7, 2], [1], [2], [2, 1]], ids=str)
+@pytest.mark.parametrize("ids", [[1, 7, 2], [1], [2], [2, 1], [5, 0, 6]], ids=str)
 def test_both_are_added_whatever_the_sentence_holds(ids):
-    """A 1 or a 2 inside the sentence replaces neither: the result is longer by two."""
+    """A 1, a 2 or a 0 inside the sentence stays and replaces neither: it grows by two."""
     answer = add_start_and_end_ids(ids, start_id=1, end_id=2)
     assert_equal([answer[:1], answer[1:-1], answer[-1:]], expected=[[1], ids, [2]])
 
@@ -31,6 +31,13 @@ def test_both_are_added_whatever_the_sentence_holds(ids):
 def test_start_and_end_may_be_one_id():
     """0 on both sides, as in models that mark only where one sentence meets the next."""
     assert_equal(add_start_and_end_ids([7], start_id=0, end_id=0), expected=[0, 7, 0])
+
+
+def test_every_call_makes_a_list_of_its_own():
+    """The second sentence leaves the first as it was."""
+    first = add_start_and_end_ids([7], start_id=1, end_id=2)
+    add_start_and_end_ids([8, 9], start_id=1, end_id=2)
+    assert_equal(first, expected=[1, 7, 2])
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 11])

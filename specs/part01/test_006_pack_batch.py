@@ -42,21 +42,6 @@ def test_large_ids_stay_exact():
     assert_equal(pack_batch([[2**53 + 1], []], pad_id=-1), expected=[[2**53 + 1], [-1]])
 
 
-def test_batch_lies_on_the_device_asked_for():
-    """The meta device holds shapes without numbers, and every machine has it."""
-    batch = pack_batch([[5, 6], [7]], pad_id=0, device="meta")
-    assert batch.device.type == "meta", f"asked for the meta device, got {batch.device}"
-
-
-def test_without_a_device_torch_decides():
-    """Inside `with torch.device("meta")`, what torch makes is meta by default."""
-    import torch
-
-    with torch.device("meta"):
-        batch = pack_batch([[5, 6], [7]], pad_id=0)
-    assert batch.device.type == "meta", f"torch's default is meta here, got {batch.device}"
-
-
 @pytest.mark.parametrize(("batch_size", "longest"), [(1, 4), (2, 1), (5, 3), (9, 7)])
 def test_drawn_batch_equals_torchs_own(batch_size, longest):
     """torch's pad_sequence stacks a list of tensors in the same way."""

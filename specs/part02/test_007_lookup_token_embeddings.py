@@ -53,14 +53,15 @@ def test_gradients_of_a_repeated_id_add_up():
     assert_close(table.grad, expected=[[0.0, 0.0], [3.0, 3.0], [4.0, 4.0]])
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32], ids=str)
 @pytest.mark.parametrize("stray", [-1, 3, 70])
-def test_id_outside_the_table_is_an_error(stray):
-    """Three rows are 0, 1 and 2: there is no row −1, and none to stand in for row 3 or 70."""
+def test_id_outside_the_table_is_an_error(stray, dtype):
+    """Three rows, as wide as you like, are 0, 1 and 2: no row −1, none to stand in for 3 or 70."""
     with rejects(IndexError, naming=stray):
-        lookup_token_embeddings(torch.tensor([[0, 2], [1, stray]]), TABLE)
+        lookup_token_embeddings(torch.tensor([[0, 2], [1, stray]], dtype=dtype), torch.ones(3, 5))
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bool], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bool, torch.complex64], ids=str)
 def test_ids_that_are_no_integers_are_an_error(dtype):
     """A fraction has no row, and True and False are a mask, not ids."""
     with rejects(TypeError, naming=str(dtype).removeprefix("torch.")):

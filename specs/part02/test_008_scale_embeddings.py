@@ -47,6 +47,12 @@ def test_the_type_stays(dtype):
     assert_close(output, expected=torch.full((2, 9), 3.0))
 
 
+def test_float64_is_float64_all_the_way():
+    """√4 = 2; float32 ends at 3.4 · 10³⁸, and would make 10³⁰⁰ infinite."""
+    output = scale_embeddings(torch.full((1, 2, 4), 1e300, dtype=torch.float64))
+    assert_close(output, expected=torch.full((1, 2, 4), 2e300, dtype=torch.float64))
+
+
 @pytest.mark.parametrize("size", draw.sizes("batch length d_model"), ids=str)
 def test_every_number_grows_by_the_root_of_the_width(size):
     """Two scalings make a multiplication by D, signs kept."""

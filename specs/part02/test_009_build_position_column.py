@@ -31,7 +31,14 @@ def test_the_type_is_the_one_asked_for(dtype):
     assert_close(column, expected=[[0.0], [1.0], [2.0]])
 
 
-@pytest.mark.parametrize("length", [2, 7, 512, 5000])
+@pytest.mark.parametrize(("dtype", "last"), [(torch.bfloat16, 256), (torch.float16, 2048)], ids=str)
+def test_half_types_are_cast_last(dtype, last):
+    """The type has this number but not the next: counted up to that and down by 1, it is lost."""
+    column = build_position_column(last + 1, dtype=dtype)
+    assert column[last].item() == last, f"row {last} should hold {last}, not {column[last].item()}"
+
+
+@pytest.mark.parametrize("length", [2, 7, 512, 5001])
 def test_row_i_holds_i(length):
     """0, 1, 2, … up to length − 1."""
     expected = [[float(position)] for position in range(length)]

@@ -58,7 +58,7 @@ def test_half_types_are_cast_last(dtype, half_a_step):
     assert_close(frequencies, by_hand(250, base=10000.0), rtol=1.01 * half_a_step, atol=0.0)
 
 
-@pytest.mark.parametrize("base", [100.0, 10000.0, 500000.0])
+@pytest.mark.parametrize("base", [2.5, 10000.0, 500000.0])
 @pytest.mark.parametrize("d_model", [2, 3, 7, 64, 511, 512])
 def test_every_width_and_base(d_model, base):
     """Python's own powers, one by one; exp of a logarithm is as good, to about 1e-6."""

@@ -75,6 +75,13 @@ def test_float64_is_float64_all_the_way():
     assert_close(encoding, expected=by_the_paper(500, 6))
 
 
+def test_long_table_reaches_its_last_position():
+    """Position 5000: the one hand of width 2 has turned 5000 radians."""
+    encoding = build_sinusoidal_positional_encoding(5001, 2)
+    # half a step of float32 near 5000: a quarter turn may be added to the angle for a cosine
+    assert_close(encoding[-1:], expected=[[sin(5000), cos(5000)]], rtol=0.0, atol=2**-12)
+
+
 @pytest.mark.parametrize("base", [100.0, 10000.0])
 @pytest.mark.parametrize(
     ("length", "d_model"), [(7, 1), (4, 9), (9, 4), (1, 6), (50, 8), (512, 16), (512, 17)]

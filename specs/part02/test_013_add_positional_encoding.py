@@ -5,7 +5,7 @@ import torch
 
 from kata.part02_embeddings import add_positional_encoding
 from specs.harness import draw
-from specs.harness.check import assert_close, rejects
+from specs.harness.check import assert_close, assert_equal, rejects
 
 ENCODING = torch.tensor([[0.0, 1.0], [0.5, 0.25], [0.75, -0.5], [8.0, 9.0]])  # four positions
 
@@ -52,6 +52,25 @@ def test_the_embeddings_set_the_type(dtype, table_dtype):
     embeddings = torch.full((1, 2, 2), 1.5, dtype=dtype)
     output = add_positional_encoding(embeddings, ENCODING.to(table_dtype))
     assert_close(output, expected=[[[1.5, 2.5], [2.0, 1.75]]])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "table_dtype"),
+    [(torch.float32, 1.0001, torch.float16), (torch.float64, 1e300, torch.float32)],
+    ids=["float32 and float16", "float64 and float32"],
+)
+def test_a_narrow_encoding_takes_no_digits(dtype, number, table_dtype):
+    """A row of zeros changes nothing: 1.0001 is not 1, and 10³⁰⁰ not infinite."""
+    embeddings = torch.full((1, 2, 2), number, dtype=dtype)
+    output = add_positional_encoding(embeddings, torch.zeros(3, 2, dtype=table_dtype))
+    assert_equal(output, expected=embeddings)
+
+
+def test_a_float64_encoding_keeps_its_digits():
+    """0 + 0.1 is 0.1 to the last digit; by way of float32 it is 0.10000000149."""
+    encoding = torch.full((3, 2), 0.1, dtype=torch.float64)
+    output = add_positional_encoding(torch.zeros(1, 2, 2, dtype=torch.float64), encoding)
+    assert_close(output, expected=[[[0.1, 0.1], [0.1, 0.1]]])
 
 
 def test_embeddings_learn_and_the_encoding_does_not():

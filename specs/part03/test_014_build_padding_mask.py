@@ -40,11 +40,12 @@ def test_padding_id_is_the_one_given():
     assert_equal(mask, expected=[[[[True, True, True, False]]]])
 
 
-@pytest.mark.parametrize("pad_id", [-1, 1, 40_000])
+@pytest.mark.parametrize("pad_id", [-1, 1, 2**24])
 def test_padding_id_may_be_any_number(pad_id):
-    """Below the words, among them or above them: only the padding id itself is hidden."""
-    mask = build_padding_mask(torch.tensor([[0, pad_id, 2, 30_000]]), pad_id=pad_id)
-    assert_equal(mask, expected=[[[[True, False, True, True]]]])
+    """Only this very number is hidden: not its negative, its neighbour or its last 16 bits."""
+    token_ids = torch.tensor([[0, pad_id, -pad_id, pad_id + 1, pad_id + 2**16, -100]])
+    mask = build_padding_mask(token_ids, pad_id=pad_id)
+    assert_equal(mask, expected=[[[[True, False, True, True, True, True]]]])
 
 
 def test_padding_may_stand_on_the_left():

@@ -19,7 +19,7 @@ def test_single_position_sees_itself():
     assert_equal(build_causal_mask(1), expected=[[True]])
 
 
-@pytest.mark.parametrize("length", [2, 4, 7])
+@pytest.mark.parametrize("length", [2, 4, 7, 300])
 def test_position_i_sees_the_first_i_plus_1_positions(length):
     """Row i, counted from 0, holds i + 1 times True: 1, 2, 3, …"""
     assert_equal(build_causal_mask(length).sum(-1), expected=list(range(1, length + 1)))

@@ -49,6 +49,14 @@ def test_padding_on_the_left_may_leave_a_query_nothing_to_see():
     )
 
 
+def test_causal_mask_is_the_one_given():
+    """Where each position may see itself alone, that is all it sees: 100 010 001."""
+    mask = combine_padding_and_causal_masks(padding([1, 1, 1]), torch.eye(3, dtype=torch.bool))
+    assert_equal(
+        mask, expected=[[[[True, False, False], [False, True, False], [False, False, True]]]]
+    )
+
+
 @pytest.mark.parametrize("real", [True, False], ids=["a word", "a pad"])
 def test_single_position(real):
     """One token sees itself if it is real."""

@@ -55,6 +55,13 @@ def test_heads_may_share_their_keys():
     assert_close(scores, expected=[[[11.0, 17.0, 23.0]], [[4.0, 6.0, 8.0]]])
 
 
+def test_sentence_may_score_itself():
+    """Three tokens are queries and keys at once: (1, 2) · (1, 2) = 5, (1, 2) · (3, 0) = 3."""
+    tokens = torch.tensor([[1.0, 2.0], [0.0, 1.0], [3.0, 0.0]])
+    scores = compute_raw_attention_scores(tokens, tokens)
+    assert_close(scores, expected=[[5.0, 2.0, 3.0], [2.0, 1.0, 0.0], [3.0, 0.0, 9.0]])
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
 def test_other_precisions(dtype):
     """Small whole numbers are exact in every type."""
@@ -62,7 +69,11 @@ def test_other_precisions(dtype):
     assert_close(scores, expected=[[11.0, 17.0, 23.0], [4.0, 6.0, 8.0]])
 
 
-@pytest.mark.parametrize("size", draw.sizes("batch heads queries keys d_k", count=6), ids=str)
+SIZES = draw.sizes("batch heads queries keys d_k", count=6)
+SIZES += draw.sizes("batch heads d_k", count=1, queries=3, keys=3)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
 def test_agrees_with_products_added_up(size):
     """Σ_d query[d] · key[d] for every pair, in float64."""
     queries = draw.floats(size.batch, size.heads, size.queries, size.d_k)

@@ -1,6 +1,7 @@
 """018 · scale_attention_scores. Lesson: 018_scale_attention_scores.md."""
 
 from itertools import product
+from math import inf
 
 import pytest
 import torch
@@ -15,9 +16,9 @@ def test_score_6_at_width_4():
     assert_close(scale_attention_scores(torch.tensor([[6.0]]), d_k=4), expected=[[3.0]])
 
 
-@pytest.mark.parametrize(("d_k", "scaled"), [(1, 6.0), (4, 3.0), (16, 1.5), (64, 0.75)])
+@pytest.mark.parametrize(("d_k", "scaled"), [(1, 6.0), (4, 3.0), (16, 1.5), (1024, 0.1875)])
 def test_wider_heads_are_turned_down_more(d_k, scaled):
-    """6 divided by 1, 2, 4 and 8."""
+    """6 divided by 1, 2, 4 and 32."""
     assert_close(scale_attention_scores(torch.tensor([[6.0]]), d_k), expected=[[scaled]])
 
 
@@ -37,15 +38,21 @@ def test_volume_is_one_at_every_width(d_k):
 
 
 def test_sign_is_kept():
-    """−6 becomes −3, and 0 stays 0."""
-    scores = torch.tensor([[-6.0, 0.0]])
-    assert_close(scale_attention_scores(scores, d_k=4), expected=[[-3.0, 0.0]])
+    """−6 becomes −3, 0 stays 0, and −∞ stays −∞."""
+    scores = torch.tensor([[-6.0, 0.0, -inf]])
+    assert_close(scale_attention_scores(scores, d_k=4), expected=[[-3.0, 0.0, -inf]])
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
 def test_other_precisions(dtype):
     """6 becomes 3 in every type, and the type stays."""
     assert_close(scale_attention_scores(torch.tensor([[6.0]], dtype=dtype), d_k=4), [[3.0]])
+
+
+def test_float64_is_scaled_in_float64():
+    """6e300 is infinite in float32; here its half is 3e300."""
+    scores = torch.tensor([[6e300]], dtype=torch.float64)
+    assert_close(scale_attention_scores(scores, d_k=4), expected=[[3e300]])
 
 
 @pytest.mark.parametrize("size", draw.sizes("batch heads queries keys d_k"), ids=str)

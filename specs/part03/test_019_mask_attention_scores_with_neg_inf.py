@@ -30,6 +30,22 @@ def test_visible_score_stays_however_low():
     assert_close(masked, expected=[[-20000.0, -inf]])
 
 
+@pytest.mark.parametrize(
+    ("score", "dtype"), [(1e38, torch.bfloat16), (1e300, torch.float64)], ids=str
+)
+def test_visible_score_stays_however_high(score, dtype):
+    """float16 ends at 65504 and float32 at 3.4e38: these two fit neither, but their own type."""
+    scores = torch.tensor([[score, 0.0]], dtype=dtype)
+    masked = mask_attention_scores_with_neg_inf(scores, torch.tensor([[True, False]]))
+    assert_close(masked, expected=[[score, -inf]])
+
+
+def test_visible_nan_stays():
+    """A NaN that may be heard is a mistake somewhere before: silence would hide it."""
+    masked = mask_attention_scores_with_neg_inf(torch.tensor([[nan, 1.0, 2.0]]), MASK)
+    assert_close(masked, expected=[[nan, 1.0, -inf]])
+
+
 @pytest.mark.parametrize("score", [nan, inf, -inf, 30000.0], ids=str)
 def test_what_stood_under_the_mask_is_gone(score):
     """Whatever the score, NaN too: hidden is −∞."""
@@ -58,9 +74,25 @@ def test_one_row_serves_every_head_and_query():
     assert_close(masked, expected=[[[[0.0, -inf], [0.0, -inf]]], [[[0.0, 0.0], [0.0, 0.0]]]])
 
 
-def test_hidden_score_gets_no_gradient():
+def test_one_table_serves_every_sentence_and_head():
+    """A mask (2, 2) over scores (2, 3, 2, 2): query 0 loses the second key, six times over."""
+    masked = mask_attention_scores_with_neg_inf(
+        torch.zeros(2, 3, 2, 2), torch.tensor([[True, False], [True, True]])
+    )
+    assert_close(masked, expected=torch.tensor([[0.0, -inf], [0.0, 0.0]]).expand(2, 3, 2, 2))
+
+
+def test_axes_line_up_from_the_last():
+    """Mask (2, 1, 2) over (1, 2, 1, 2): its first axis is the heads, and each hides one key."""
+    mask = torch.tensor([[[True, False]], [[False, True]]])
+    masked = mask_attention_scores_with_neg_inf(torch.zeros(1, 2, 1, 2), mask)
+    assert_close(masked, expected=[[[[0.0, -inf]], [[-inf, 0.0]]]])
+
+
+@pytest.mark.parametrize("hidden", [3.0, nan], ids=str)
+def test_hidden_score_gets_no_gradient(hidden):
     """The −∞ does not depend on what stood there: gradient 0. A visible score is passed on: 1."""
-    scores = torch.tensor([[1.0, 2.0, nan]], requires_grad=True)
+    scores = torch.tensor([[1.0, 2.0, hidden]], requires_grad=True)
     masked = mask_attention_scores_with_neg_inf(scores, MASK)
     masked.backward(torch.ones(1, 3))
     assert_close(scores.grad, expected=[[1.0, 1.0, 0.0]])

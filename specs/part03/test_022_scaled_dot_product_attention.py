@@ -87,9 +87,14 @@ def test_other_precisions(dtype):
     assert_close(output, expected=[[3.0, 2.0]])
 
 
-@pytest.mark.parametrize("size", draw.sizes("batch heads queries keys d_k d_v"), ids=str)
+SQUARE = {"queries": 3, "keys": 3, "d_k": 5, "d_v": 5}  # where no shape tells one from the other
+HEADS = draw.sizes("batch heads queries keys d_k d_v") + draw.sizes("batch heads", 1, **SQUARE)
+ALONE = draw.sizes("queries keys d_k d_v") + draw.sizes("", 1, **SQUARE)
+
+
+@pytest.mark.parametrize("size", HEADS, ids=str)
 def test_equals_torch(size):
-    """Torch's own function, in float64, over sizes that all differ; each query has its own mask."""
+    """Torch's own function, in float64, over all kinds of sizes; each query has its own mask."""
     queries = draw.floats(size.batch, size.heads, size.queries, size.d_k)
     keys = draw.floats(size.batch, size.heads, size.keys, size.d_k, seed=1)
     values = draw.floats(size.batch, size.heads, size.keys, size.d_v, seed=2)
@@ -101,7 +106,7 @@ def test_equals_torch(size):
     assert_close(output, expected)
 
 
-@pytest.mark.parametrize("size", draw.sizes("queries keys d_k d_v"), ids=str)
+@pytest.mark.parametrize("size", ALONE, ids=str)
 def test_equals_torch_without_a_mask(size):
     """Two dimensions, nobody hidden: every key has its say."""
     queries, keys = draw.floats(size.queries, size.d_k), draw.floats(size.keys, size.d_k, seed=1)

@@ -20,7 +20,9 @@ def test_three_questions_by_hand():
     assert_close(apply_linear_projection(VECTOR, WEIGHT, BIAS), expected=[21.0, 37.0, 53.0])
 
 
-@pytest.mark.parametrize("no_bias", [(), (None,)], ids=["left out", "None"])
+@pytest.mark.parametrize(
+    "no_bias", [(), (None,), (torch.zeros(3),)], ids=["left out", "None", "zeros"]
+)
 def test_without_a_bias_nothing_is_added(no_bias):
     """The dot products alone: 11, 17, 23."""
     assert_close(apply_linear_projection(VECTOR, WEIGHT, *no_bias), expected=[11.0, 17.0, 23.0])
@@ -30,6 +32,13 @@ def test_rows_of_the_weight_are_the_questions():
     """x = [1, 0] reads the first column of a square weight, [1, 3], not its first row [1, 2]."""
     weight = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert_close(apply_linear_projection(torch.tensor([1.0, 0.0]), weight), expected=[1.0, 3.0])
+
+
+def test_bias_comes_after_a_square_weight_too():
+    """[1, 3] as above, plus [10, 20]: 11 and 23."""
+    weight, bias = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([10.0, 20.0])
+    answer = apply_linear_projection(torch.tensor([1.0, 0.0]), weight, bias)
+    assert_close(answer, expected=[11.0, 23.0])
 
 
 def test_any_feature_can_reach_any_output():

@@ -5,7 +5,7 @@ import torch
 
 from kata.part04_multi_head import split_qkv_into_heads
 from specs.harness import draw
-from specs.harness.check import assert_close
+from specs.harness.check import assert_close, rejects
 
 QUERIES = torch.tensor([[[1.0, 2.0, 3.0, 4.0]]])  # one token, width 4
 KEYS = torch.tensor([[[10.0, 20.0, 30.0, 40.0], [50.0, 60.0, 70.0, 80.0]]])  # two tokens
@@ -37,6 +37,13 @@ def test_a_head_per_feature():
     _, keys, _ = split_qkv_into_heads(QUERIES, KEYS, VALUES, 4)
     heads = [[[10.0], [50.0]], [[20.0], [60.0]], [[30.0], [70.0]], [[40.0], [80.0]]]
     assert_close(keys, expected=[heads])
+
+
+def test_heads_that_do_not_divide_the_width_are_an_error():
+    """7 features cannot be shared by 2 heads: an error, whichever, and nothing is cut off."""
+    x = torch.zeros(1, 3, 7)
+    with rejects(Exception):
+        split_qkv_into_heads(x, x, x, 2)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)

@@ -96,6 +96,13 @@ def drawn_weights(d_model, *, bias):
     )
 
 
+def test_heads_that_do_not_divide_the_width_are_an_error():
+    """7 features cannot be shared by 2 heads: an error, whichever, and nothing is cut off."""
+    x = torch.zeros(1, 3, 7)
+    with rejects(Exception):
+        assemble_multi_head_attention_forward(x, x, drawn_weights(7, bias=True), 2)
+
+
 def torch_answer(x, memory, weights, num_heads, mask):
     """The module's answer, with the same weights and the mask turned round: True hides."""
     d_model, bias = x.shape[-1], weights.output.bias is not None
@@ -143,9 +150,13 @@ def test_with_a_mask_it_agrees_with_torch(size, axes):
     assert_close(answer, torch_answer(x, memory, weights, size.heads, mask))
 
 
-def test_in_self_attention_it_agrees_with_torch():
-    """One sentence as x and memory; a padding mask that differs from row to row."""
+@pytest.mark.parametrize(
+    "mask",
+    [draw.visible(3, 1, 1, 5), torch.ones(5, 5, dtype=torch.bool).tril(), None],
+    ids=["padding", "causal", "no mask"],
+)
+def test_in_self_attention_it_agrees_with_torch(mask):
+    """One sentence as x and memory: with padding of its own in each row, a staircase, no mask."""
     x, weights = draw.floats(3, 5, 8), drawn_weights(8, bias=True)
-    mask = draw.visible(3, 1, 1, 5)
     answer = assemble_multi_head_attention_forward(x, x, weights, 4, mask)
     assert_close(answer, torch_answer(x, x, weights, 4, mask))

@@ -43,10 +43,10 @@ def test_nan_stays_nan():
 
 
 def test_gradient_passes_where_the_number_passed():
-    """Gradients 5 and 7 arrive at 2 and −3: slope 1 lets the 5 through, slope 0 stops the 7."""
-    x = torch.tensor([2.0, -3.0], requires_grad=True)
-    apply_relu(x).backward(torch.tensor([5.0, 7.0]))
-    assert_close(x.grad, expected=[5.0, 0.0])
+    """Gradients 5, 7, 9 arrive at 2, −3 and 10⁻³⁰: slope 1 lets 5 and 9 through, 0 stops the 7."""
+    x = torch.tensor([2.0, -3.0, 1e-30], requires_grad=True)
+    apply_relu(x).backward(torch.tensor([5.0, 7.0, 9.0]))
+    assert_close(x.grad, expected=[5.0, 0.0, 9.0])
 
 
 def test_slope_at_zero_is_zero():
@@ -60,6 +60,12 @@ def test_slope_at_zero_is_zero():
 def test_other_precisions(dtype):
     """1.5 and −1.5 are exact in every type, and the type stays."""
     assert_close(apply_relu(torch.tensor([1.5, -1.5], dtype=dtype)), expected=[1.5, 0.0])
+
+
+def test_float64_stays_float64_all_the_way():
+    """1e300 is infinite in float32; here it comes through whole."""
+    x = torch.tensor([1e300, -1e300], dtype=torch.float64)
+    assert_close(apply_relu(x), expected=[1e300, 0.0])
 
 
 @pytest.mark.parametrize("size", draw.sizes("batch length d_ff"), ids=str)

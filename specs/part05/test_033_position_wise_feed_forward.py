@@ -69,9 +69,13 @@ def test_other_precisions(dtype):
     assert_close(answer, expected=[[[14.0, -6.0]]])
 
 
-@pytest.mark.parametrize("size", draw.sizes("batch length d_model d_ff", count=8), ids=str)
+SIZES = draw.sizes("batch length d_model d_ff", count=8)
+SIZES += draw.sizes("batch length", count=1, d_model=5, d_ff=5)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
 def test_agrees_with_torch(size):
-    """F.linear, F.relu, F.linear, over sizes that all differ, in float64."""
+    """F.linear, F.relu, F.linear, in float64: over sizes that all differ, and a square one."""
     x = draw.floats(size.batch, size.length, size.d_model)
     expand = draw.floats(size.d_ff, size.d_model, seed=1) / sqrt(size.d_model)
     contract = draw.floats(size.d_model, size.d_ff, seed=2) / sqrt(size.d_ff)

@@ -84,6 +84,13 @@ def test_half_precision(dtype, start):
     assert_close(answer, expected=[[6.0, 28.0]])
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_result_has_the_dtype_of_x(dtype):
+    """Gain and bias are wider than x: 7 and 1 with ε = 7 make 13 and 14 all the same, as halves."""
+    answer = layer_norm(torch.tensor([[7.0, 1.0]], dtype=dtype), WEIGHTS, eps=7.0)
+    assert_close(answer, expected=torch.tensor([[13.0, 14.0]], dtype=dtype))
+
+
 @pytest.mark.parametrize("size", draw.sizes("batch length d_model", count=6), ids=str)
 def test_equals_torch(size):
     """F.layer_norm in float64, with gains that are not 1 and biases that are not 0."""

@@ -93,6 +93,12 @@ def test_a_generator_moves_on():
     assert not torch.equal(first, second), "two calls with one generator made the same mask"
 
 
+def test_without_a_generator_every_call_is_another():
+    """Torch's default generator moves on: 4000 equal tosses twice over will not be seen."""
+    first, second = (add_and_norm(TOKENS, FOUND, PLAIN, 0.75) for _ in range(2))
+    assert not torch.equal(first, second), "two calls made the same mask"
+
+
 def test_by_default_nothing_is_dropped_or_drawn():
     """Without a rate: the sum 8, 0 whole, and the generator stands where it stood."""
     x, generator, untouched = torch.tensor([[4.0, 0.0]]), seeded(), seeded()
@@ -137,3 +143,18 @@ def test_a_token_smaller_than_what_was_found_is_an_error():
     """The other way round: x must not grow either."""
     with rejects(ValueError, naming=(5, 2)):
         add_and_norm(torch.ones(1, 2), torch.ones(5, 2), PLAIN)
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.5])
+def test_bad_rate_is_an_error(rate):
+    """What step 037 refuses is refused here: the message names the rate."""
+    with rejects(ValueError, naming=rate):
+        add_and_norm(torch.ones(1, 2), torch.ones(1, 2), PLAIN, rate, seeded())
+
+
+@pytest.mark.parametrize("vector", PLAIN._fields)
+def test_bad_gain_or_bias_is_an_error(vector):
+    """What step 036 refuses is refused here: width 2 asks for a gain and a bias of shape (2,)."""
+    weights = PLAIN._replace(**{vector: torch.ones(1, 2)})
+    with rejects(ValueError, naming=(1, 2)):
+        add_and_norm(torch.ones(3, 2), torch.ones(3, 2), weights)

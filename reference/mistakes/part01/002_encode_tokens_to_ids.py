@@ -63,3 +63,15 @@ def unknown_token_demanded(tokens, vocabulary, unknown_token="<unk>"):
 def all_lower_case(tokens, vocabulary, unknown_token="<unk>"):
     """Words are turned to lower case before they are looked up."""
     return [_look_up(token.lower(), vocabulary, unknown_token) for token in tokens]
+
+
+def start_and_end_added(tokens, vocabulary, unknown_token="<unk>"):
+    """The ids of <s> and </s> are put around the sentence, which is for step 004 to do."""
+    ids = [_look_up(token, vocabulary, unknown_token) for token in tokens]
+    front, back = ([vocabulary[mark]] if mark in vocabulary else [] for mark in ("<s>", "</s>"))
+    return [*front, *ids, *back]
+
+
+def unknown_token_named(tokens, vocabulary, unknown_token="<unk>"):
+    """The error names the unknown token, which is missing too, and not the word it was for."""
+    return [vocabulary[token if token in vocabulary else unknown_token] for token in tokens]

@@ -71,6 +71,14 @@ def end_zero_is_no_end(ids, vocabulary, end_id=None, skip_ids=()):
     return _words(_kept(_before_end(ids, end_id or None), skip_ids), vocabulary)
 
 
+def end_in_front_is_no_end(ids, vocabulary, end_id=None, skip_ids=()):
+    """An end in the first place ends nothing: place 0 is taken for no place."""
+    ids = [int(token_id) for token_id in ids]
+    if end_id in ids and ids.index(end_id):
+        ids = _before_end(ids, end_id)
+    return _words(_kept(ids, skip_ids), vocabulary)
+
+
 def skipped_ids_looked_up(ids, vocabulary, end_id=None, skip_ids=()):
     """An id is looked up before it is skipped, so one that names no token is an error."""
     ids = _before_end(ids, end_id)
@@ -100,6 +108,21 @@ def elements_are_no_keys(ids, vocabulary, end_id=None, skip_ids=()):
         if token_id in skip_ids:
             continue
         if token_id not in token_of:
+            raise _outside(token_id, vocabulary)
+        tokens.append(token_of[token_id])
+    return tokens
+
+
+def elements_are_unknown_keys(ids, vocabulary, end_id=None, skip_ids=()):
+    """The dict has no key tensor(4): an element of a tensor is never the same key as a number."""
+    token_of = {token_id: token for token, token_id in vocabulary.items()}
+    tokens = []
+    for token_id in ids:
+        if token_id == end_id:
+            break
+        if token_id in skip_ids:
+            continue
+        if not 0 <= token_id < len(token_of):
             raise _outside(token_id, vocabulary)
         tokens.append(token_of[token_id])
     return tokens

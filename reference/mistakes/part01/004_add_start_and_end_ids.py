@@ -43,3 +43,13 @@ def only_where_missing(ids, start_id, end_id):
 def lists_only(ids, start_id, end_id):
     """Lists are added with +, which a tuple refuses."""
     return [start_id] + ids + [end_id]  # noqa: RUF005 - the slip itself
+
+
+def marks_inside_removed(ids, start_id, end_id):
+    """Start and end ids inside the sentence are taken out before the two are added."""
+    return [start_id, *[one for one in ids if one not in (start_id, end_id)], end_id]
+
+
+def zeros_removed(ids, start_id, end_id):
+    """Zeros inside the sentence are taken for padding and left out."""
+    return [start_id, *filter(None, ids), end_id]

@@ -58,3 +58,8 @@ def detached(embeddings):
 def always_float32(embeddings):
     """The answer is float32, whatever the type of the embeddings."""
     return embeddings.float() * math.sqrt(embeddings.size(-1))
+
+
+def float32_on_the_way(embeddings):
+    """Float64 embeddings pass through float32: half their digits are lost, large ones overflow."""
+    return (embeddings.float() * math.sqrt(embeddings.size(-1))).to(embeddings.dtype)

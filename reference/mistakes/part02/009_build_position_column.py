@@ -46,3 +46,13 @@ def always_float32(length, device=None, dtype=torch.float32):
 def on_the_cpu(length, device=None, dtype=torch.float32):
     """The column is built on the CPU, whatever device was asked for."""
     return torch.arange(length, dtype=dtype).unsqueeze(1)
+
+
+def none_means_cpu(length, device=None, dtype=torch.float32):
+    """Without a device the column is forced onto the CPU, whatever torch's default is."""
+    return torch.arange(length, device=device or "cpu", dtype=dtype).unsqueeze(1)
+
+
+def counted_in_the_type(length, device=None, dtype=torch.float32):
+    """The places are counted in the half type, from 1 up and then down by 1: 256 comes out 255."""
+    return torch.ones(length, 1, device=device, dtype=dtype).cumsum(0) - 1

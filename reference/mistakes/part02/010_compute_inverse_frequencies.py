@@ -85,3 +85,14 @@ def always_float32(d_model, base=10000.0, device=None, dtype=torch.float32):
 def on_the_cpu(d_model, base=10000.0, device=None, dtype=torch.float32):
     """The frequencies are built on the CPU, whatever device was asked for."""
     return (base ** (-_even_columns(d_model, None, dtype) / d_model)).to(dtype)
+
+
+def exponent_cast_first(d_model, base=10000.0, device=None, dtype=torch.float32):
+    """The exponent of e is computed in the half type, and exp makes much of what it lost."""
+    even_columns = torch.arange(0, d_model, 2, device=device, dtype=dtype)
+    return (even_columns * (-math.log(base) / d_model)).exp()
+
+
+def none_means_cpu(d_model, base=10000.0, device=None, dtype=torch.float32):
+    """Without a device the frequencies are forced onto the CPU, whatever torch's default is."""
+    return (base ** (-_even_columns(d_model, device or "cpu", dtype) / d_model)).to(dtype)

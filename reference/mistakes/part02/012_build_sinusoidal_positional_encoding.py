@@ -1,5 +1,7 @@
 """012 · build_sinusoidal_positional_encoding, the ways it goes wrong."""
 
+import math
+
 import torch
 
 from kata.part02_embeddings import (
@@ -14,6 +16,13 @@ def _angles(length, d_model, base, device, dtype):
     positions = build_position_column(length, device, precise)
     inverse_frequencies = compute_inverse_frequencies(d_model, base, device, precise)
     return compute_position_angles(positions, inverse_frequencies)
+
+
+def _own_angles(length, d_model, factor, base, device, dtype):
+    """Angles with frequencies base^(factor · i / D) for the pairs i."""
+    precise = torch.promote_types(dtype, torch.float32)
+    pairs = torch.arange((d_model + 1) // 2, device=device, dtype=precise)
+    return build_position_column(length, device, precise) * base ** (factor * pairs / d_model)
 
 
 def _take_turns(even, odd, d_model, dtype):
@@ -52,6 +61,24 @@ def frequency_for_each_column(length, d_model, base=10000.0, device=None, dtype=
     columns = torch.arange(d_model, device=device, dtype=precise)
     angles = build_position_column(length, device, precise) * base ** (-columns / d_model)
     return torch.where(columns % 2 == 0, angles.sin(), angles.cos()).to(dtype)
+
+
+def even_columns_doubled(length, d_model, base=10000.0, device=None, dtype=torch.float32):
+    """The column's number, already even, is doubled once more: frequencies fall twice as fast."""
+    angles = _own_angles(length, d_model, -4, base, device, dtype)
+    return _take_turns(angles.sin(), angles.cos(), d_model, dtype)
+
+
+def two_is_missing(length, d_model, base=10000.0, device=None, dtype=torch.float32):
+    """The 2 of 2i is missing: frequencies fall half as fast."""
+    angles = _own_angles(length, d_model, -1, base, device, dtype)
+    return _take_turns(angles.sin(), angles.cos(), d_model, dtype)
+
+
+def minus_is_missing(length, d_model, base=10000.0, device=None, dtype=torch.float32):
+    """The minus sign is missing: each hand turns faster than the one before."""
+    angles = _own_angles(length, d_model, 2, base, device, dtype)
+    return _take_turns(angles.sin(), angles.cos(), d_model, dtype)
 
 
 def odd_width_breaks(length, d_model, base=10000.0, device=None, dtype=torch.float32):
@@ -96,6 +123,20 @@ def cast_first(length, d_model, base=10000.0, device=None, dtype=torch.float32):
     return _take_turns(angles.sin(), angles.cos(), d_model, dtype)
 
 
+def all_in_the_half_type(length, d_model, base=10000.0, device=None, dtype=torch.float32):
+    """Positions, exponents and all the rest are computed in the half type: it should come last."""
+    even_columns = torch.arange(0, d_model, 2, device=device, dtype=dtype)
+    inverse_frequencies = torch.exp(even_columns * -(math.log(base) / d_model))
+    angles = build_position_column(length, device, dtype) * inverse_frequencies
+    return _take_turns(angles.sin(), angles.cos(), d_model, dtype)
+
+
+def angles_cast_first(length, d_model, base=10000.0, device=None, dtype=torch.float32):
+    """The angles are cast to the half type before sine and cosine, so large ones are far off."""
+    angles = _angles(length, d_model, base, device, dtype).to(dtype)
+    return _take_turns(angles.sin(), angles.cos(), d_model, dtype)
+
+
 def float32_at_most(length, d_model, base=10000.0, device=None, dtype=torch.float32):
     """Float64 was asked for, but the angles are computed in float32."""
     angles = _angles(length, d_model, base, device, torch.float32)
@@ -111,6 +152,12 @@ def always_float32(length, d_model, base=10000.0, device=None, dtype=torch.float
 def on_the_cpu(length, d_model, base=10000.0, device=None, dtype=torch.float32):
     """The table is built on the CPU, whatever device was asked for."""
     angles = _angles(length, d_model, base, None, dtype)
+    return _take_turns(angles.sin(), angles.cos(), d_model, dtype)
+
+
+def none_means_cpu(length, d_model, base=10000.0, device=None, dtype=torch.float32):
+    """Without a device the table is forced onto the CPU, whatever torch's default is."""
+    angles = _angles(length, d_model, base, device or "cpu", dtype)
     return _take_turns(angles.sin(), angles.cos(), d_model, dtype)
 
 

@@ -106,3 +106,17 @@ def detached(embeddings, encoding):
     """The answer is cut off from the embeddings, so they cannot learn."""
     _check(embeddings, encoding)
     return embeddings.detach() + _fixed(encoding[: embeddings.size(1)], embeddings)
+
+
+def narrow_sum(embeddings, encoding):
+    """The sum is made in the encoding's type, and where that is narrower, digits are lost."""
+    _check(embeddings, encoding)
+    total = embeddings.to(encoding.dtype) + encoding[: embeddings.size(1)].detach()
+    return total.to(embeddings.dtype)
+
+
+def float32_on_the_way(embeddings, encoding):
+    """Both are turned to float32 to be added, which takes digits and range from float64."""
+    _check(embeddings, encoding)
+    total = embeddings.float() + encoding[: embeddings.size(1)].detach().float()
+    return total.to(embeddings.dtype)

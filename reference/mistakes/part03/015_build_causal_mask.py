@@ -31,3 +31,8 @@ def zeros_and_ones(length, device=None):
 def device_ignored(length, device=None):
     """The device that was asked for is ignored."""
     return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+def none_means_cpu(length, device=None):
+    """Without a device the mask is forced onto the CPU, whatever torch's default is."""
+    return torch.ones(length, length, dtype=torch.bool, device=device or "cpu").tril()

@@ -33,6 +33,37 @@ def padding_on_the_query_axis(padding_mask, causal_mask):
     return padding_mask.transpose(-2, -1) & causal_mask
 
 
+def padding_on_both_axes(padding_mask, causal_mask):
+    """The pad's row is emptied as well as its column, so the pad as a query sees nothing."""
+    _check(padding_mask, causal_mask)
+    return padding_mask & padding_mask.transpose(-2, -1) & causal_mask
+
+
+def first_sentence_for_all(padding_mask, causal_mask):
+    """The padding of the first sentence is taken for that of all the others."""
+    _check(padding_mask, causal_mask)
+    return (padding_mask[:1] & causal_mask).repeat(len(padding_mask), 1, 1, 1)
+
+
+def diagonal_open(padding_mask, causal_mask):
+    """Every position sees itself, a pad too: the diagonal is kept open."""
+    _check(padding_mask, causal_mask)
+    itself = torch.eye(len(causal_mask), dtype=torch.bool, device=causal_mask.device)
+    return padding_mask & causal_mask | itself
+
+
+def all_padding_opened(padding_mask, causal_mask):
+    """A sentence of nothing but padding is opened again, so that no row is empty."""
+    _check(padding_mask, causal_mask)
+    return (padding_mask | ~padding_mask.any(-1, keepdim=True)) & causal_mask
+
+
+def own_staircase(padding_mask, causal_mask):
+    """A new staircase is drawn: of the causal mask given only the size is used."""
+    _check(padding_mask, causal_mask)
+    return padding_mask & torch.ones_like(causal_mask).tril()
+
+
 def no_head_axis(padding_mask, causal_mask):
     """The axis for the heads is gone: (B, T, T) instead of (B, 1, T, T)."""
     _check(padding_mask, causal_mask)

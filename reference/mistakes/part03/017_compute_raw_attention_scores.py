@@ -44,6 +44,12 @@ def every_axis_turned(queries, keys):
     return queries @ keys.permute(*reversed(range(keys.ndim)))
 
 
+def axes_counted_from_the_front(queries, keys):
+    """The axes are counted from the front, which is right for one number of axes and no other."""
+    _check(queries, keys)
+    return queries @ keys.transpose(1, 2)
+
+
 def detached(queries, keys):
     """The keys are detached: no gradient flows back to them."""
     _check(queries, keys)

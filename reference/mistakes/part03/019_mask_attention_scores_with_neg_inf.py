@@ -56,6 +56,16 @@ def in_place(scores, mask):
     return scores if mask is None else scores.masked_fill_(~_checked(scores, mask), -math.inf)
 
 
+def indexed_by_the_mask(scores, mask):
+    """The mask is used as an index, and an index does not broadcast as a mask has to."""
+    if mask is None:
+        return scores
+    _checked(scores, mask)
+    masked = scores.clone()
+    masked[~mask] = -math.inf
+    return masked
+
+
 def mask_is_required(scores, mask):
     """A missing mask, ``None``, is not provided for."""
     return scores.masked_fill(~_checked(scores, mask), -math.inf)

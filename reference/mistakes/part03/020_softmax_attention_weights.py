@@ -19,8 +19,7 @@ def over_heads_and_keys(scores):
 def no_shift(scores):
     """The row's largest score is not taken off first, and exp(10000) is infinite."""
     raised = torch.exp(scores)
-    total = raised.sum(dim=-1, keepdim=True)
-    return raised / total.masked_fill(total == 0, 1.0)
+    return raised / raised.sum(dim=-1, keepdim=True)
 
 
 def maximum_from_zero(scores):
@@ -59,6 +58,25 @@ def a_little_extra(scores):
     return raised / (raised.sum(dim=-1, keepdim=True) + 1e-6)
 
 
+def axis_of_the_sum_dropped(scores):
+    """The sum is taken without keepdim: the shares of one row are divided by the sums of others."""
+    raised = torch.exp(scores - _loudest(scores))
+    return raised / raised.sum(dim=-1).clamp(min=1.0)
+
+
+def axis_of_the_maximum_dropped(scores):
+    """The maximum is taken without keepdim: each column loses one row's largest score."""
+    raised = torch.exp(scores - _loudest(scores).squeeze(-1))
+    total = raised.sum(dim=-1, keepdim=True)
+    return raised / total.masked_fill(total == 0, 1.0)
+
+
+def one_sum_for_all(scores):
+    """One sum runs over all queries: the whole table adds up to 1, not each of its rows."""
+    raised = torch.exp(scores - _loudest(scores))
+    return raised / raised.sum().clamp(min=1.0)
+
+
 def in_place(scores):
     """The largest score is taken off in place: the caller's tensor changes."""
     loudest = _loudest(scores)
@@ -81,6 +99,11 @@ def detached(scores):
 def in_float32(scores):
     """The weights are float32, whatever the scores were."""
     return _shares(scores.float(), dim=-1)
+
+
+def by_way_of_float32(scores):
+    """All is computed in float32 and cast back: float64 loses half its digits on the way."""
+    return _shares(scores.float(), dim=-1).to(scores.dtype)
 
 
 def torch_does_it(scores):

@@ -16,7 +16,7 @@ def averaged(weights, values):
 
 
 def topped_up(weights, values):
-    """The weights are topped up to 1 first: a row of zeros becomes NaN."""
+    """The weights are topped up to 1 first, and are to be taken as they come."""
     return weights / weights.sum(dim=-1, keepdim=True) @ values
 
 

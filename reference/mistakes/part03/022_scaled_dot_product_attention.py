@@ -28,6 +28,36 @@ def divided_by_the_width(queries, keys, values, mask=None):
     return _finish(scores, values, mask)
 
 
+def scaled_by_the_width_of_the_values(queries, keys, values, mask=None):
+    """The scores are divided by the root of the values' width, not of d_k."""
+    scores = compute_raw_attention_scores(queries, keys)
+    return _finish(scale_attention_scores(scores, values.shape[-1]), values, mask)
+
+
+def scaled_by_the_number_of_keys(queries, keys, values, mask=None):
+    """The scores are divided by the root of the number of keys, not of d_k."""
+    scores = compute_raw_attention_scores(queries, keys)
+    return _finish(scale_attention_scores(scores, keys.shape[-2]), values, mask)
+
+
+def scaled_after_the_softmax(queries, keys, values, mask=None):
+    """The weights are scaled after the softmax, and no longer add up to 1."""
+    _, weights = _finish(compute_raw_attention_scores(queries, keys), values, mask)
+    weights = scale_attention_scores(weights, queries.shape[-1])
+    return apply_attention_weights_to_values(weights, values), weights
+
+
+def no_softmax(queries, keys, values, mask=None):
+    """The softmax is left out: the scores themselves mix the values."""
+    masked = mask_attention_scores_with_neg_inf(_scores(queries, keys), mask)
+    return apply_attention_weights_to_values(masked, values), masked
+
+
+def mask_dropped(queries, keys, values, mask=None):
+    """The mask is not passed on: every key is heard."""
+    return _finish(_scores(queries, keys), values, None)
+
+
 def mask_turned_round(queries, keys, values, mask=None):
     """The mask is turned round: True means may be attended to, and those are hidden here."""
     if mask is not None and mask.dtype == torch.bool:

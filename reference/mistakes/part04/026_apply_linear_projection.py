@@ -1,5 +1,7 @@
 """Wrong versions of apply_linear_projection, one slip each."""
 
+import torch
+
 
 def _check_width(x, weight):
     if x.shape[-1] != weight.shape[1]:
@@ -43,7 +45,7 @@ def bias_required(x, weight, bias=None):
 
 
 def bias_of_any_shape(x, weight, bias=None):
-    """A bias of another shape is broadcast in silence."""
+    """A bias of another shape is let through: torch stretches it, or fails with its own error."""
     _check_width(x, weight)
     return _add(x @ weight.T, bias)
 
@@ -75,6 +77,13 @@ def leading_axes_flattened(x, weight, bias=None):
     _check_width(x, weight)
     _check_bias(weight, bias)
     return _add(x.reshape(-1, x.shape[-1]) @ weight.T, bias)
+
+
+def vector_made_a_table(x, weight, bias=None):
+    """A vector alone comes back as a table of one row."""
+    _check_width(x, weight)
+    _check_bias(weight, bias)
+    return _add(torch.atleast_2d(x) @ weight.T, bias)
 
 
 def weight_turned_in_place(x, weight, bias=None):

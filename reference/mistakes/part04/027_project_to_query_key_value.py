@@ -1,5 +1,7 @@
 """Wrong versions of project_to_query_key_value, one slip each."""
 
+from math import sqrt
+
 from kata.part04_multi_head import apply_linear_projection as _project
 
 
@@ -78,6 +80,24 @@ def bias_only_with_all_three(x, memory, weights):
         return biases_forgotten(x, memory, weights)
     return (
         _project(x, *weights.query),
+        _project(memory, *weights.key),
+        _project(memory, *weights.value),
+    )
+
+
+def weights_not_transposed(x, memory, weights):
+    """All three weights are used as they lie, not transposed."""
+    return tuple(
+        _project(source, weight.T, bias)
+        for source, (weight, bias) in zip((x, memory, memory), weights[:3], strict=True)
+    )
+
+
+def queries_scaled_already(x, memory, weights):
+    """The queries are scaled here already, and part 3 scales the scores once more."""
+    queries = _project(x, *weights.query)
+    return (
+        queries / sqrt(queries.shape[-1]),
         _project(memory, *weights.key),
         _project(memory, *weights.value),
     )

@@ -49,6 +49,12 @@ def values_are_the_keys(queries, keys, values, num_heads):
     return _split_all(queries, keys, keys, num_heads)
 
 
+def leftover_features_dropped(queries, keys, values, num_heads):
+    """A width that the heads cannot share loses its last features in silence."""
+    width = queries.shape[-1] // num_heads * num_heads
+    return _split_all(*(x[..., :width] for x in (queries, keys, values)), num_heads)
+
+
 def folded_into_the_batch(queries, keys, values, num_heads):
     """Sentences and heads are folded into one axis."""
     return tuple(x.flatten(0, 1) for x in _split_all(queries, keys, values, num_heads))

@@ -24,14 +24,14 @@ def mask_of_any_shape(queries, keys, values, mask=None):
 
 
 def two_axes_broadcast(queries, keys, values, mask=None):
-    """Only the axes are counted: (1, keys) is spread over all queries, in silence."""
+    """Only the axes are counted: of two, one may be 1, and is spread over all queries or keys."""
     if mask is not None and mask.dim() not in (2, 4):
         raise ValueError(f"mask must be {(queries.shape[2], keys.shape[2])}, got {mask.shape}")
     return _attend(queries, keys, values, mask)
 
 
 def three_axes_for_all_heads(queries, keys, values, mask=None):
-    """A mask with three axes is taken for (batch, queries, keys), and given a head axis."""
+    """A mask with three axes is let through: the first could be sentences, or heads."""
     if mask is not None and mask.dim() == 3:
         mask = mask.unsqueeze(1)
     _check(queries, keys, mask)

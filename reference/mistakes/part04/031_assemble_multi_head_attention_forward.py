@@ -56,6 +56,28 @@ def mask_of_any_shape(x, memory, weights, num_heads, mask=None):
     return _multi_head(x, memory, weights, num_heads, mask)
 
 
+def three_axes_for_all_heads(x, memory, weights, num_heads, mask=None):
+    """A mask with three axes is let through: the first could be sentences, or heads."""
+    if mask is not None and mask.dim() == 3:
+        mask = mask.unsqueeze(1)
+    return _multi_head(x, memory, weights, num_heads, mask)
+
+
+def two_axes_broadcast(x, memory, weights, num_heads, mask=None):
+    """A mask (1, keys) is let through, and spread over all queries in silence."""
+    if mask is not None and mask.dim() == 2:
+        mask = mask[None, None]
+    return _multi_head(x, memory, weights, num_heads, mask)
+
+
+def two_axes_may_be_padding(x, memory, weights, num_heads, mask=None):
+    """A mask (batch, keys) is let through: where batch = queries, it is read as (queries, keys)."""
+    table = x.shape[1], memory.shape[1]
+    if mask is not None and mask.shape != table and mask.shape == (x.shape[0], memory.shape[1]):
+        mask = mask[:, None, None, :]
+    return _multi_head(x, memory, weights, num_heads, mask)
+
+
 def numbers_for_a_mask(x, memory, weights, num_heads, mask=None):
     """A mask of numbers is turned to bool in silence."""
     return _multi_head(x, memory, weights, num_heads, None if mask is None else mask.bool())
@@ -107,6 +129,29 @@ def folded_by_a_bare_view(x, memory, weights, num_heads, mask=None):
     queries, keys, values = _project_all(x, memory, weights)
     heads, shares = _attend(fold(queries), fold(keys), fold(values), mask)
     return _project(heads.reshape(x.shape), *weights.output), shares
+
+
+def merged_by_a_bare_reshape(x, memory, weights, num_heads, mask=None):
+    """The heads are merged by a reshape alone: the tokens are torn up."""
+    split = _split(*_project_all(x, memory, weights), num_heads)
+    heads, shares = _attend(*split, mask)
+    return _project(heads.reshape(x.shape), *weights.output), shares
+
+
+def dealt_like_cards(x, memory, weights, num_heads, mask=None):
+    """Features are dealt out like cards, one to each head in turn: a head gets no neighbours."""
+    dealt = (
+        projected.unflatten(-1, (-1, num_heads)).permute(0, 3, 1, 2)
+        for projected in _project_all(x, memory, weights)
+    )
+    heads, shares = _attend(*dealt, mask)
+    return _project(heads.permute(0, 2, 3, 1).flatten(-2), *weights.output), shares
+
+
+def keys_and_values_swapped(x, memory, weights, num_heads, mask=None):
+    """Keys and values have changed places: values are compared, and keys are mixed."""
+    swapped = weights._replace(key=weights.value, value=weights.key)
+    return _multi_head(x, memory, swapped, num_heads, mask)
 
 
 def residual_added(x, memory, weights, num_heads, mask=None):

@@ -5,12 +5,12 @@ from torch.nn import functional
 
 
 def slope_one_at_zero(x):
-    """clamp lets the gradient through at zero itself, where the slope is to be 0."""
+    """At zero itself the slope is 1, as it is in clamp: it is to be 0."""
     return x.clamp(min=0)
 
 
 def slope_half_at_zero(x):
-    """maximum(x, 0) splits the gradient at zero, half to x: the slope there is to be 0."""
+    """At zero itself the slope is 1/2, as it is in maximum: it is to be 0."""
     return torch.maximum(x, torch.zeros_like(x))
 
 

@@ -71,7 +71,7 @@ def measured_in_half(x):
 
 
 def returned_in_half(x):
-    """Halves are measured in float32, but the results are cast back: the variance overflows."""
+    """Halves come back in half precision: the mean is rounded, and the variance overflows."""
     mean, variance = _measure(_wide(x))
     return mean.to(x.dtype), variance.to(x.dtype)
 

@@ -52,6 +52,17 @@ def mean_not_taken_off(x, eps=1e-5):
     return (x / torch.sqrt(variance + eps)).to(x.dtype)
 
 
+def root_mean_square(x, eps=1e-5):
+    """The mean is taken off nowhere, not in the variance either: that is RMSNorm, step 087."""
+    mean, variance = compute_mean_and_variance(x)
+    return (x / torch.sqrt(variance + mean.square() + eps)).to(x.dtype)
+
+
+def epsilon_squared(x, eps=1e-5):
+    """ε is squared before it is added."""
+    return _normalize(x, eps**2)
+
+
 def unbiased(x, eps=1e-5):
     """The variance is divided by D − 1, not by D."""
     mean, variance = compute_mean_and_variance(x)

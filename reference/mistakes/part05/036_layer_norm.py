@@ -127,6 +127,12 @@ def not_cast_back(x, weights, eps=1e-5):
     return (x - mean) / torch.sqrt(variance + eps) * gain + bias
 
 
+def cast_to_the_gain(x, weights, eps=1e-5):
+    """The result has the dtype of the gain, and not the dtype of x."""
+    gain, _ = _checked(x, weights)
+    return _layer_norm(x, weights, eps).to(gain.dtype)
+
+
 def weights_detached(x, weights, eps=1e-5):
     """Gain and bias are read through .data: they never learn."""
     gain, bias = _checked(x, weights)

@@ -68,13 +68,34 @@ def active_in_evaluation(x, dropout_rate, generator=None):
 
 
 def rate_unchecked(x, dropout_rate, generator=None):
-    """A rate outside [0, 1] is not refused."""
+    """A rate outside [0, 1] is moved to the nearest end, not refused."""
     return _right(x, min(max(dropout_rate, 0), 1), generator)
+
+
+def rate_never_checked(x, dropout_rate, generator=None):
+    """The rate is never checked: −0.1 and 1.5 get through."""
+    if dropout_rate in (0, 1):
+        return _right(x, dropout_rate, generator)
+    tosses = torch.rand(x.shape, generator=generator, device=x.device)
+    return x.masked_fill(tosses < dropout_rate, 0.0) / (1 - dropout_rate)
 
 
 def below_zero_unchecked(x, dropout_rate, generator=None):
     """Only rates above 1 are refused: a negative one gets through."""
     return _right(x, max(dropout_rate, 0), generator)
+
+
+def own_generator_when_none(x, dropout_rate, generator=None):
+    """Without a generator one is made on the spot: torch's seed decides nothing."""
+    if generator is None and 0 < dropout_rate < 1:
+        generator = torch.Generator(x.device)
+        generator.seed()
+    return _right(x, dropout_rate, generator)
+
+
+def cut_off_at_rate_one(x, dropout_rate, generator=None):
+    """At rate 1 new zeros come back: they are cut off from x, and nothing flows back."""
+    return torch.zeros_like(x) if dropout_rate == 1 else _right(x, dropout_rate, generator)
 
 
 def generator_ignored(x, dropout_rate, generator=None):
@@ -83,7 +104,7 @@ def generator_ignored(x, dropout_rate, generator=None):
 
 
 def seeded_at_every_call(x, dropout_rate, generator=None):
-    """The chance is seeded anew at every call: the mask is always the same one."""
+    """The mask is the same one at every call: chance has to go on from where it stopped."""
     return _right(x, dropout_rate, torch.Generator(x.device).manual_seed(0))
 
 

@@ -1,6 +1,9 @@
 """Wrong versions of add_and_norm, one slip each."""
 
+import torch
+
 from kata.part05_sublayers import apply_dropout, layer_norm
+from kata.weights import LayerNormWeights
 
 
 def norm_on_the_branch(x, sublayer_output, norm_weights, dropout_rate=0.0, generator=None):
@@ -70,6 +73,52 @@ def always_some_dropout(x, sublayer_output, norm_weights, dropout_rate=0.0, gene
     _check(x, sublayer_output)
     dropped = apply_dropout(sublayer_output, dropout_rate or 0.1, generator)
     return layer_norm(x + dropped, norm_weights)
+
+
+def dropout_only_above_zero(x, sublayer_output, norm_weights, dropout_rate=0.0, generator=None):
+    """A rate below 0 is taken for 0, and not refused."""
+    _check(x, sublayer_output)
+    dropped = sublayer_output
+    if dropout_rate > 0:
+        dropped = apply_dropout(sublayer_output, dropout_rate, generator)
+    return layer_norm(x + dropped, norm_weights)
+
+
+def seeded_when_none(x, sublayer_output, norm_weights, dropout_rate=0.0, generator=None):
+    """Without a generator one with a fixed seed is made: every call drops the same numbers."""
+    _check(x, sublayer_output)
+    if generator is None and 0 < dropout_rate < 1:
+        generator = torch.Generator(x.device).manual_seed(0)
+    return layer_norm(x + apply_dropout(sublayer_output, dropout_rate, generator), norm_weights)
+
+
+def survivors_not_scaled(x, sublayer_output, norm_weights, dropout_rate=0.0, generator=None):
+    """What survives is not scaled up by 1 / (1 − p)."""
+    _check(x, sublayer_output)
+    dropped = apply_dropout(sublayer_output, dropout_rate, generator) * (1 - dropout_rate)
+    return layer_norm(x + dropped, norm_weights)
+
+
+def each_part_normalized(x, sublayer_output, norm_weights, dropout_rate=0.0, generator=None):
+    """Each part is normalized by itself, and then they are added."""
+    _check(x, sublayer_output)
+    dropped = apply_dropout(sublayer_output, dropout_rate, generator)
+    return layer_norm(x, norm_weights) + layer_norm(dropped, norm_weights)
+
+
+def epsilon_of_its_own(x, sublayer_output, norm_weights, dropout_rate=0.0, generator=None):
+    """The norm's ε is another than the 1e-5 of step 036: a millionth."""
+    _check(x, sublayer_output)
+    dropped = apply_dropout(sublayer_output, dropout_rate, generator)
+    return layer_norm(x + dropped, norm_weights, eps=1e-6)
+
+
+def in_float32(x, sublayer_output, norm_weights, dropout_rate=0.0, generator=None):
+    """All is computed in float32 and cast back: float64 loses half its digits on the way."""
+    _check(x, sublayer_output)
+    dropped = apply_dropout(sublayer_output.float(), dropout_rate, generator)
+    wide = LayerNormWeights(*(vector.float() for vector in norm_weights))
+    return layer_norm(x.float() + dropped, wide).to(x.dtype)
 
 
 def shapes_unchecked(x, sublayer_output, norm_weights, dropout_rate=0.0, generator=None):

@@ -81,3 +81,9 @@ def popped_from_a_heap(sentences, min_frequency=1, special_tokens=_SPECIAL):
     while heap:
         ids.setdefault(heapq.heappop(heap)[1])
     return {token: place for place, token in enumerate(ids)}
+
+
+def right_ids_in_another_order(sentences, min_frequency=1, special_tokens=_SPECIAL):
+    """The rarest word is entered first: every word has its id all the same."""
+    seated = popped_from_a_heap(sentences, min_frequency, special_tokens)
+    return dict(reversed(seated.items()))

@@ -66,3 +66,14 @@ def moved_at_the_end(sequences, pad_id, device=None):
     rows = pad_sequences_to_length(sequences, pad_id)
     block = torch.vstack([torch.tensor([row], dtype=torch.int64) for row in rows])
     return block if device is None else block.to(device)
+
+
+def ids_poured_where_there_is_room(sequences, pad_id, device=None):
+    """The device itself finds the width and which places are taken; all ids are poured in there."""
+    import torch
+
+    lengths = torch.tensor([len(sequence) for sequence in sequences], device=device)
+    taken = torch.arange(int(lengths.max()), device=device) < lengths[:, None]
+    ids = [token_id for sequence in sequences for token_id in sequence]
+    block = torch.full(taken.shape, pad_id, dtype=torch.int64, device=device)
+    return block.masked_scatter(taken, torch.tensor(ids, dtype=torch.int64, device=device))
