@@ -37,15 +37,16 @@ def test_warming_up_takes_4000_steps_if_nothing_is_said(step, rate):
     assert_close(compute_noam_learning_rate(step, d_model=10), expected=rate)
 
 
+@pytest.mark.parametrize("factor", [3.0, 0.0])
 @pytest.mark.parametrize("step", [2, 16])
-def test_factor_stretches_the_whole_curve(step):
-    """Steps 2 and 16 are both at 1/16: times 3."""
-    rate = compute_noam_learning_rate(step, d_model=16, warmup_steps=4, factor=3.0)
-    assert_close(rate, expected=3 / 16)
+def test_factor_stretches_the_whole_curve(step, factor):
+    """Steps 2 and 16 are both at 1/16: times 3, and times 0, which leaves nothing."""
+    rate = compute_noam_learning_rate(step, d_model=16, warmup_steps=4, factor=factor)
+    assert_close(rate, expected=factor / 16)
 
 
 @pytest.mark.parametrize("warmup_steps", [1, 7, 4000])
-@pytest.mark.parametrize("step", [1, 6, 7, 8, 3999, 4001, 100_000])
+@pytest.mark.parametrize("step", [1, 6, 7, 8, 3999, 4001, 100_000, 10**14])
 def test_agrees_with_peak_and_shape(step, warmup_steps):
     """The peak 1/√(512 · warmup), times step/warmup before it and √(warmup/step) after it."""
     peak = 1 / sqrt(512 * warmup_steps)

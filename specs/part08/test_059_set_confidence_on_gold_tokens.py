@@ -51,6 +51,13 @@ def test_other_precisions(dtype):
     assert_close(distribution, expected=[[0.125, 0.125, 0.625, 0.125]])
 
 
+def test_float64_is_float64_all_the_way():
+    """0.9 to the last digit, and not only to the seventh."""
+    even = torch.full((1, 3), 0.05, dtype=torch.float64)
+    distribution = set_confidence_on_gold_tokens(even, torch.tensor([[1]]), confidence=0.9)
+    assert_close(distribution, expected=[[0.05, 0.9, 0.05]])
+
+
 @pytest.mark.parametrize("size", draw.sizes("batch length vocab"), ids=str)
 def test_agrees_with_choosing_one_by_one(size):
     """The confidence where the word is the row's gold token, what stood there elsewhere."""

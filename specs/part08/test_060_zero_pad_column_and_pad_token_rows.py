@@ -5,7 +5,7 @@ import torch
 
 from kata.part08_objective import zero_pad_column_and_pad_token_rows
 from specs.harness import draw
-from specs.harness.check import assert_close
+from specs.harness.check import assert_close, assert_equal
 
 UNEVEN = torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.5, 0.6, 0.7, 0.8], [0.9, 1.0, 1.1, 1.2]])
 
@@ -43,9 +43,9 @@ def test_padding_is_no_answer_even_where_no_target_is_padding():
 
 
 def test_padding_alone_leaves_nothing():
-    """Nobody is asked anything: zeros."""
+    """Nobody is asked anything: zeros, and nothing that is almost zero."""
     zeroed = zero_pad_column_and_pad_token_rows(UNEVEN, torch.tensor([[2], [2], [2]]), pad_id=2)
-    assert_close(zeroed, expected=[[0.0] * 4] * 3)
+    assert_equal(zeroed, expected=[[0.0] * 4] * 3)
 
 
 def test_rows_run_through_one_sentence_after_the_other():

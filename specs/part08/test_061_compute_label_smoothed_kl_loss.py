@@ -1,6 +1,6 @@
 """061 · compute_label_smoothed_kl_loss. Lesson: 061_compute_label_smoothed_kl_loss.md."""
 
-from math import inf, log
+from math import inf, log, nan
 
 import pytest
 import torch
@@ -72,11 +72,20 @@ def test_unlikely_word_costs_what_it_costs():
     assert_close(loss, expected=500 - log(2))
 
 
+@pytest.mark.parametrize(("log_prob", "loss"), [(-inf, inf), (nan, nan)], ids=str)
+def test_what_is_wanted_cannot_be_swept_away(log_prob, loss):
+    """1 · (0 + ∞) for a word that is wanted and impossible; and what is no number stays none."""
+    answer = compute_label_smoothed_kl_loss(
+        torch.tensor([[log_prob, 0.0]]), torch.tensor([[1.0, 0.0]])
+    )
+    assert_close(answer, expected=loss)
+
+
 def test_small_share_counts_in_full():
-    """p = 10^−6 against log q = −14, twice: 2 · 10^−6 · (ln 10^−6 + 14), nothing added to p."""
-    probs = torch.tensor([[1e-6, 1e-6]], dtype=torch.float64)
-    loss = compute_label_smoothed_kl_loss(torch.full_like(probs, -14.0), probs)
-    assert_close(loss, expected=2e-6 * (log(1e-6) + 14))
+    """p = 10^−9 against log q = −30, 10000 times: 10^−5 · (ln 10^−9 + 30), nothing added to p."""
+    probs = torch.full((1, 10_000), 1e-9, dtype=torch.float64)
+    loss = compute_label_smoothed_kl_loss(torch.full_like(probs, -30.0), probs)
+    assert_close(loss, expected=1e-5 * (log(1e-9) + 30))
 
 
 def test_gradient_to_the_model_is_minus_the_belief():

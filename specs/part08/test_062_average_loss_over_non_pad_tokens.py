@@ -52,6 +52,12 @@ def test_mean_need_not_be_whole():
     assert_close(mean, expected=3.5)
 
 
+def test_every_token_of_a_large_batch_counts():
+    """301 tokens: no byte counts so far, and bfloat16 counts on from 300 to 302."""
+    targets = torch.full((1, 301), 5)
+    assert_close(average_loss_over_non_pad_tokens(SIX, targets, pad_id=0), expected=6 / 301)
+
+
 def test_padding_alone_loses_nothing():
     """Nobody was asked, so the total is 0: 0 and not 0 / 0."""
     targets = torch.tensor([[0, 0], [0, 0]])

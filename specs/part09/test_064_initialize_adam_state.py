@@ -30,12 +30,13 @@ def test_each_parameter_has_moments_of_its_own_shape():
 
 
 def test_no_two_moments_share_memory():
-    """Write 0, 1, 2, 3 into the four moments: each still holds its own number afterwards."""
-    state = initialize_adam_state([torch.ones(2), torch.ones(2)])
-    moments = [*state.first, *state.second]
+    """Two calls, eight moments: write 0 to 7 into their first places, and nothing else changes."""
+    parameters = [torch.ones(2), torch.ones(2)]
+    states = initialize_adam_state(parameters), initialize_adam_state(parameters)
+    moments = [moment for state in states for moment in (*state.first, *state.second)]
     for number, moment in enumerate(moments):
-        moment.fill_(number)
-    assert_equal([moment.tolist() for moment in moments], [[float(n)] * 2 for n in range(4)])
+        moment[0] = number
+    assert_equal([moment.tolist() for moment in moments], [[float(n), 0.0] for n in range(8)])
 
 
 def test_moments_are_not_the_parameters():

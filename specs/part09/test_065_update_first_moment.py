@@ -1,5 +1,7 @@
 """065 · update_first_moment. Lesson: 065_update_first_moment.md."""
 
+from math import inf, nan
+
 import pytest
 import torch
 
@@ -62,11 +64,24 @@ def test_gradients_reach_both():
     assert_close((first.grad, gradient.grad), expected=([6.0], [2.0]))
 
 
+@pytest.mark.parametrize("bad", [nan, inf], ids=["NaN", "infinite"])
+def test_gradient_that_is_no_number_is_not_hidden(bad):
+    """What is broken has to be seen, and in its own place only: the other number is 3/4 · 8 = 6."""
+    moment = update_first_moment(torch.tensor([8.0, 8.0]), torch.tensor([bad, 0.0]), 0.75)
+    assert_close(moment, expected=[bad, 6.0])
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
 def test_other_precisions(dtype):
     """The worked example, in half and in double precision."""
     old, new = torch.tensor([8.0], dtype=dtype), torch.tensor([16.0], dtype=dtype)
     assert_close(update_first_moment(old, new, 0.75), expected=[10.0])
+
+
+def test_float64_is_float64_all_the_way():
+    """0.9 · 1 + 0.1 · 0 = 0.9, to the last digit and not only to the seventh."""
+    one = torch.ones(1, dtype=torch.float64)
+    assert_close(update_first_moment(one, 0 * one), expected=[0.9])
 
 
 @pytest.mark.parametrize("size", draw.sizes("turns length d_model"), ids=str)

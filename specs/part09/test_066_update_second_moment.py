@@ -1,5 +1,7 @@
 """066 · update_second_moment. Lesson: 066_update_second_moment.md."""
 
+from math import inf, nan
+
 import pytest
 import torch
 
@@ -39,6 +41,12 @@ def test_zero_gradient_lets_the_moment_fade():
     assert_close(moment, expected=[6.0])
 
 
+def test_tiny_gradient_counts_in_full():
+    """3/4 · 0 + 1/4 · (2 · 10⁻⁷)² = 10⁻¹⁴: there is no floor under it."""
+    moment = update_second_moment(torch.tensor([0.0]), torch.tensor([2e-7]), 0.75)
+    assert_close(moment, expected=[1e-14], atol=0.0)
+
+
 def test_beta_of_zero_forgets_everything():
     """0 · 8 + 1 · 4² = 16."""
     moment = update_second_moment(torch.tensor([8.0]), torch.tensor([4.0]), 0.0)
@@ -60,11 +68,24 @@ def test_gradients_reach_both():
     assert_close((second.grad, gradient.grad), expected=([3.0], [8.0]))
 
 
+@pytest.mark.parametrize("bad", [nan, inf], ids=["NaN", "infinite"])
+def test_gradient_that_is_no_number_is_not_hidden(bad):
+    """What is broken has to be seen, and in its own place only: the other number is 3/4 · 8 = 6."""
+    moment = update_second_moment(torch.tensor([8.0, 8.0]), torch.tensor([bad, 0.0]), 0.75)
+    assert_close(moment, expected=[bad, 6.0])
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
 def test_other_precisions(dtype):
     """The worked example, in half and in double precision."""
     old, new = torch.tensor([8.0], dtype=dtype), torch.tensor([4.0], dtype=dtype)
     assert_close(update_second_moment(old, new, 0.75), expected=[10.0])
+
+
+def test_float64_is_float64_all_the_way():
+    """0.98 · 1 + 0.02 · 0 = 0.98, to the last digit and not only to the seventh."""
+    one = torch.ones(1, dtype=torch.float64)
+    assert_close(update_second_moment(one, 0 * one), expected=[0.98])
 
 
 @pytest.mark.parametrize("size", draw.sizes("turns length d_model"), ids=str)

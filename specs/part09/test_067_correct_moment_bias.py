@@ -51,8 +51,9 @@ def test_gradient_is_corrected_too():
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
 def test_other_precisions(dtype):
-    """The second update by hand, in half and in double precision."""
-    assert_close(correct_moment_bias(torch.tensor([3.0], dtype=dtype), 0.5, 2), expected=[4.0])
+    """1 / (1 − 0.999) = 1000 in every type, though bfloat16 has nothing between 0.996 and 1."""
+    moment = torch.ones(1, dtype=dtype)
+    assert_close(correct_moment_bias(moment, 0.999, 1), expected=[1000.0])
 
 
 @pytest.mark.parametrize("beta", [0.9, 0.98], ids=str)
@@ -62,6 +63,13 @@ def test_shares_add_up_to_one(size, beta):
     moment = draw.floats(size.length, size.d_model)
     shares = sum((1 - beta) * beta**ago for ago in range(size.step))
     assert_close(correct_moment_bias(moment, beta, size.step), moment.double() / shares)
+
+
+@pytest.mark.parametrize(("beta", "step"), [(0.98, 101), (0.999, 2000)], ids=str)
+def test_long_memory_is_cold_for_long(beta, step):
+    """0.98¹⁰¹ and 0.999²⁰⁰⁰ are still 0.13 and 0.14: the shares are added up one by one."""
+    shares = sum((1 - beta) * beta**ago for ago in range(step))
+    assert_close(correct_moment_bias(torch.ones(1), beta, step), expected=[1 / shares])
 
 
 @pytest.mark.parametrize("step", [0, -3], ids=str)

@@ -1,5 +1,7 @@
 """068 · take_adam_step. Lesson: 068_take_adam_step.md."""
 
+from math import inf, nan
+
 import pytest
 import torch
 from torch import nn
@@ -90,6 +92,23 @@ def test_gradient_of_zero_is_a_step_of_zero():
     assert_close(x, expected=[5.0], atol=NEARLY)
 
 
+def test_gradient_of_zero_does_not_stop_what_moves():
+    """β₁ = 1/2, β₂ = 1/3. Gradient 1: 3 down. Then 0: m̂ = 1/3, √v̂ = 1/2, so 2 down."""
+    x = weight(9.0, gradient=[1.0])
+    state = take_adam_step([x], fresh(x), 3.0, beta1=1 / 2, beta2=1 / 3)
+    x.grad = torch.tensor([0.0])
+    take_adam_step([x], state, 3.0, beta1=1 / 2, beta2=1 / 3)
+    assert_close(x, expected=[4.0], atol=NEARLY)
+
+
+@pytest.mark.parametrize("bad", [nan, inf], ids=["NaN", "infinite"])
+def test_gradient_that_is_no_number_is_not_hidden(bad):
+    """∞ / ∞ is NaN too: what is broken has to be seen, and in its own place only."""
+    x = weight(5.0, 5.0, gradient=[bad, 4.0])
+    take_adam_step([x], fresh(x), learning_rate=3.0)
+    assert_close(x, expected=[nan, 2.0], atol=NEARLY)
+
+
 def test_epsilon_stands_outside_the_root():
     """g = 10⁻⁹ and ε = 10⁻⁹: half a step, 5 − 2 · 1/2. Under the root it would be next to none."""
     x = weight(5.0, gradient=[1e-9])
@@ -122,13 +141,14 @@ def test_moments_of_a_parameter_without_a_gradient_do_not_fade():
     assert_equal((state.first[0].item(), state.second[0].item(), state.step), (2.0, 3.0, 1))
 
 
-def test_one_counter_serves_late_comers_too():
-    """First gradient at step 2, β₁ = 2/3, β₂ = 9/16: m̂ = 3/5, √v̂ = 4/5, so 5 − 4 · 3/4 = 2."""
-    x, y = weight(5.0), weight(6.0, gradient=[4.0])
-    state = take_adam_step([x, y], fresh(x, y), 4.0, beta1=2 / 3, beta2=9 / 16)
+@pytest.mark.parametrize(("beta1", "place"), [(2 / 3, 3.0), (0.0, 1.0)], ids=["2/3", "0"])
+def test_one_counter_serves_late_comers_too(beta1, place):
+    """At step 2, √v̂ = 4/5. m̂ = 3/5: 6 − 4 · 3/4 = 3. m̂ = 1: 6 − 4 · 5/4 = 1, beyond the rate."""
+    x, y = weight(6.0), weight(5.0, gradient=[4.0])
+    state = take_adam_step([x, y], fresh(x, y), 4.0, beta1, beta2=9 / 16)
     x.grad = torch.tensor([1.0])
-    take_adam_step([x, y], state, 4.0, beta1=2 / 3, beta2=9 / 16)
-    assert_close(x, expected=[2.0], atol=NEARLY)
+    take_adam_step([x, y], state, 4.0, beta1, beta2=9 / 16)
+    assert_close(x, expected=[place], atol=NEARLY)
 
 
 def test_parameter_can_be_trained_on():

@@ -17,16 +17,9 @@ def with_gradient(value, gradient):
     return parameter
 
 
-def test_gradient_is_gone():
-    """A gradient of 3 lay there: now there is none, which is not the same as 0."""
-    parameter = with_gradient(5.0, 3.0)
-    zero_gradients([parameter])
-    assert parameter.grad is None, "The gradient is still there."
-
-
-def test_every_parameter_is_cleared():
-    """Three of them: the first, the one in the middle and the last."""
-    parameters = [with_gradient(value, 3.0) for value in (5.0, 6.0, 7.0)]
+def test_every_gradient_is_gone():
+    """Gradients of 3, 0 and 4 lay there: now there is none, which is not the same as 0."""
+    parameters = [with_gradient(5.0, 3.0), with_gradient(6.0, 0.0), with_gradient(7.0, 4.0)]
     zero_gradients(parameters)
     assert_equal([parameter.grad is None for parameter in parameters], [True, True, True])
 
@@ -43,6 +36,13 @@ def test_parameters_can_still_be_trained():
     parameter = with_gradient(5.0, 3.0)
     zero_gradients([parameter])
     assert_equal(parameter.requires_grad, True)
+
+
+def test_parameter_that_was_frozen_is_cleared_too():
+    """It takes no gradient any more, but one lies there from before."""
+    parameter = with_gradient(5.0, 3.0).requires_grad_(False)
+    zero_gradients([parameter])
+    assert parameter.grad is None, "The gradient is still there."
 
 
 def test_next_gradient_stands_alone():

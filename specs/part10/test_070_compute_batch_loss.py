@@ -26,13 +26,13 @@ def stubborn_model(belief=BELIEF):
     return TransformerWeights(nothing, (), (), LinearWeights(nothing, belief))
 
 
-def counting_model():
+def counting_model(bias=None):
     """A model without layers that has heard k last and is sure that k + 1 comes next."""
     table = 10 * torch.eye(8)
-    return TransformerWeights(table, (), (), LinearWeights(table.roll(1, dims=0)))
+    return TransformerWeights(table, (), (), LinearWeights(table.roll(1, dims=0), bias))
 
 
-COUNTING = CONFIG._replace(vocab_size=8, d_model=8, pad_id=0, start_id=3)
+COUNTING = CONFIG._replace(vocab_size=8, d_model=8, pad_id=0, start_id=3, end_id=2)
 SMALL = draw_weights.TINY._replace(num_layers=1)
 
 
@@ -148,14 +148,23 @@ def test_agrees_with_torch(size):
     assert_close(answer, (loss, accuracy), rtol=1e-5)
 
 
+@pytest.mark.parametrize("learning", [True, False], ids=["learning", "without gradients"])
+def test_dropout_is_on_for_loss_and_accuracy(learning):
+    """All that was heard is dropped: 6 is expected with 1/2 at each place, the others with 1/14."""
+    bias = torch.tensor([1 / 14] * 6 + [1 / 2] + [1 / 14]).log()
+    config, targets = COUNTING._replace(dropout_rate=1.0), torch.tensor([[4, 5, 6]])
+    with torch.set_grad_enabled(learning):
+        answer = compute_batch_loss(SOURCE, targets, counting_model(bias), config, smoothing=0.0)
+    assert_close(answer, expected=((2 * log(14) + log(2)) / 3, 1 / 3))
+
+
 def dropping(seed):
-    """The loss of a drawn model that drops half, with the seed's own dice."""
+    """Two losses of a drawn model that drops half, with the seed's own dice."""
     weights, config = draw_weights.transformer(SMALL), SMALL._replace(dropout_rate=0.5)
-    dice = torch.Generator().manual_seed(seed)
-    loss, _ = compute_batch_loss(
-        torch.tensor([[5, 6, 2]]), torch.tensor([[4, 8, 2]]), weights, config, generator=dice
-    )
-    return loss.item()
+    batch, dice = (torch.tensor([[5, 6, 2]]), torch.tensor([[4, 8, 2]])), torch.Generator()
+    dice.manual_seed(seed)
+    answers = [compute_batch_loss(*batch, weights, config, generator=dice) for _ in range(2)]
+    return [loss.item() for loss, _ in answers]
 
 
 def test_same_dice_drop_the_same():
@@ -166,3 +175,9 @@ def test_same_dice_drop_the_same():
 def test_other_dice_drop_something_else():
     """Dropout is on while a loss is computed, and the generator is the one that was given."""
     assert dropping(seed=1) != dropping(seed=2), "Whatever the dice say, the loss is the same."
+
+
+def test_dice_are_thrown_afresh_at_every_call():
+    """The same batch and the same weights, and yet another loss: something else was dropped."""
+    first, second = dropping(seed=1)
+    assert first != second, "The same is dropped at every call, or nothing at all."

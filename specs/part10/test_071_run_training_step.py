@@ -28,7 +28,7 @@ ONE_A_STEP = {"warmup_steps": 4, "factor": 16.0}  # the rate is 1 at step 1, 2 a
 def stubborn_model(*belief):
     """A model without layers that expects the same at every place, and that one parameter."""
     belief = torch.tensor(belief or BELIEF, requires_grad=True)
-    nothing = torch.zeros(4, 4)
+    nothing = torch.zeros(len(belief), 4)
     return TransformerWeights(nothing, (), (), LinearWeights(nothing, belief)), belief
 
 
@@ -39,12 +39,13 @@ def fresh(*parameters, step=0):
 
 
 def test_record_by_hand():
-    """Step 1: a loss of (ln 2 + ln 4)/2, one of two tokens guessed right, a rate of 1, 2 tokens."""
+    """Step 1: a loss of (ln 2 + 2 ln 4)/3, one guess of three right, a rate of 1, 3 tokens."""
     weights, belief = stubborn_model()
+    batch = (SOURCE, torch.tensor([[WORD, END, END]]))
     _, record = run_training_step(
-        BATCH, weights, [belief], fresh(belief), CONFIG, 0.0, **ONE_A_STEP
+        batch, weights, [belief], fresh(belief), CONFIG, 0.0, **ONE_A_STEP
     )
-    expected = StepRecord(step=1, loss=1.5 * log(2), accuracy=0.5, learning_rate=1.0, tokens=2)
+    expected = StepRecord(1, loss=5 / 3 * log(2), accuracy=1 / 3, learning_rate=1.0, tokens=3)
     assert_close(record, expected, rtol=1e-6)
 
 
@@ -55,6 +56,17 @@ def test_moments_come_back():
     gradient = torch.tensor([[1 / 16, -1 / 4, 0.0, 3 / 16]])
     assert_close(torch.stack(state.first), gradient / 10)
     assert_close(torch.stack(state.second), gradient**2 / 50)
+
+
+def test_no_gradient_is_cut_short():
+    """Heard is 2 · 8 and the first position: (16, 1, 0, 1), times expected less wanted."""
+    table, heard = torch.zeros(4, 4, requires_grad=True), torch.zeros(4, 4)
+    heard[START, 0] = 8.0
+    weights = TransformerWeights(heard, (), (), LinearWeights(table, torch.tensor(BELIEF)))
+    batch = (SOURCE, torch.tensor([[WORD]]))
+    state, _ = run_training_step(batch, weights, [table], fresh(table), CONFIG, 0.0)
+    less = torch.tensor([1 / 16, 1 / 4, -1 / 2, 3 / 16])
+    assert_close(state.first[0], torch.outer(less, torch.tensor([16.0, 1.0, 0.0, 1.0])) / 10)
 
 
 def test_first_step_by_hand():
@@ -83,9 +95,10 @@ def test_one_tenth_is_smoothed_by_default():
 
 
 def test_paper_sets_the_pace_by_default():
-    """4000 steps of warming up and a factor of 1: the first rate is 4^(−1/2) · 4000^(−3/2)."""
-    weights, belief = stubborn_model()
-    _, record = run_training_step(BATCH, weights, [belief], fresh(belief), CONFIG)
+    """4000 steps of warming up, a factor of 1, five words of width 4: 4^(−1/2) · 4000^(−3/2)."""
+    weights, belief = stubborn_model(*BELIEF, 0.0)
+    config = CONFIG._replace(vocab_size=5)
+    _, record = run_training_step(BATCH, weights, [belief], fresh(belief), config)
     assert_close(record.learning_rate, expected=0.5 * 4000**-1.5, atol=0.0)
 
 
@@ -99,12 +112,21 @@ def test_rate_is_that_of_the_step_now_taken(taken, rate):
 
 
 def test_padding_is_not_counted():
-    """Six real tokens among eight places; four of them are words, and guessed."""
+    """Six real tokens among eight places, one of them with id 0; three are words, and guessed."""
     weights, belief = stubborn_model()
-    targets = torch.tensor([[WORD, END, PAD, PAD], [WORD, WORD, WORD, END]])
+    targets = torch.tensor([[WORD, END, PAD, PAD], [WORD, START, WORD, END]])
     batch = (SOURCE.expand(2, 2), targets)
     _, record = run_training_step(batch, weights, [belief], fresh(belief), CONFIG)
-    assert_close((record.tokens, record.accuracy), expected=(6, 4 / 6))
+    assert_close((record.tokens, record.accuracy), expected=(6, 3 / 6))
+
+
+def test_batch_of_padding_is_a_step_that_leads_nowhere():
+    """Nobody is asked: no loss, no hit, no token, and a gradient of 0. The counter goes on."""
+    weights, belief = stubborn_model()
+    batch = (SOURCE, torch.tensor([[PAD, PAD]]))
+    state, record = run_training_step(batch, weights, [belief], fresh(belief), CONFIG, **ONE_A_STEP)
+    assert_close((state.step, record), expected=(1, StepRecord(1, 0.0, 0.0, 1.0, 0)))
+    assert_close(belief, BELIEF)
 
 
 def adam_by_hand(batches):
@@ -185,6 +207,12 @@ def losses_with_dropout(seed):
 def test_same_dice_drop_the_same():
     """The generator alone decides what is dropped."""
     assert_equal(losses_with_dropout(seed=1), losses_with_dropout(seed=1))
+
+
+def test_other_dice_drop_something_else():
+    """Dropout is on while the model learns, and the generator is the one that was given."""
+    same = losses_with_dropout(seed=1)[0] == losses_with_dropout(seed=2)[0]
+    assert not same, "Whatever the dice say, the loss is the same."
 
 
 def test_dice_are_thrown_afresh_at_every_step():

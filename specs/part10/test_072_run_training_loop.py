@@ -1,6 +1,6 @@
 """072 · run_training_loop. Lesson: 072_run_training_loop.md."""
 
-from math import log
+from math import log, nan
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from torch.nn import functional
 from kata.part10_training import run_training_loop
 from kata.weights import LinearWeights, TransformerConfig, TransformerWeights
 from specs.harness import draw, draw_weights
-from specs.harness.check import assert_close, assert_equal
+from specs.harness.check import assert_close, assert_equal, rejects
 from specs.harness.values import tensors
 
 CHANGES = ("weights",)
@@ -41,9 +41,11 @@ def stubborn_model():
 
 
 def test_every_batch_is_a_step():
-    """Three batches: three records, in their order."""
-    records = run_training_loop(THREE, stubborn_model()[0], CONFIG)
-    assert_equal([(record.step, record.tokens) for record in records], [(1, 2), (2, 3), (3, 1)])
+    """Also one with every guess right, and one of padding alone: a record each, in their order."""
+    batches = [batch(WORD), batch(PAD, PAD), *THREE]
+    records = run_training_loop(batches, stubborn_model()[0], CONFIG)
+    told = [(record.step, record.tokens) for record in records]
+    assert_equal(told, [(1, 1), (2, 0), (3, 2), (4, 3), (5, 1)])
 
 
 def test_rate_climbs_from_step_to_step():
@@ -58,6 +60,13 @@ def test_callers_weights_are_trained():
     run_training_loop([batch(WORD, END, END)], weights, CONFIG, 0.0, **ONE_A_STEP)
     moved = [hope + by for hope, by in zip(BELIEF, (-1.0, 1.0, -1.0, -1.0), strict=True)]
     assert_close(belief, moved, atol=1e-6)
+
+
+def test_frozen_tensor_stays_as_it_is():
+    """The belief is trained; the table of zeros beside it takes no gradient, and no step."""
+    weights, _ = stubborn_model()
+    run_training_loop(THREE, weights, CONFIG, **ONE_A_STEP)
+    assert_equal(weights.output_projection.weight, torch.zeros(4, 4))
 
 
 def test_first_loss_comes_before_any_step():
@@ -80,9 +89,10 @@ def test_paper_sets_the_pace_by_default():
 
 
 def test_batches_may_come_one_by_one():
-    """A generator has no length, and can be gone through only once."""
-    records = run_training_loop((pair for pair in THREE), stubborn_model()[0], CONFIG)
-    assert_equal([record.step for record in records], [1, 2, 3])
+    """A generator has no length, and can be gone through only once: 101 batches."""
+    batches = (batch(END) for _ in range(101))
+    records = run_training_loop(batches, stubborn_model()[0], CONFIG)
+    assert_equal([record.step for record in records], list(range(1, 102)))
 
 
 def test_no_batches_are_no_steps():
@@ -90,6 +100,14 @@ def test_no_batches_are_no_steps():
     weights, belief = stubborn_model()
     assert_equal(run_training_loop([], weights, CONFIG), [])
     assert_close(belief, BELIEF)
+
+
+def test_loss_that_is_no_number_ends_the_loop():
+    """Step 071 refuses it by name, and nobody keeps that quiet."""
+    weights, belief = stubborn_model()
+    belief.data[WORD] = nan
+    with rejects(FloatingPointError, naming=1):
+        run_training_loop(THREE, weights, CONFIG)
 
 
 def test_each_call_starts_afresh():
@@ -150,11 +168,11 @@ def test_every_layer_is_trained():
 
 
 def losses_with_dropout(seed):
-    """Two losses of a drawn model that drops half; at a rate of 0 its weights stay as they are."""
+    """Three losses of a drawn model that drops half; at a rate of 0 its weights stay the same."""
     weights = draw_weights.trainable(draw_weights.transformer(SMALL))
     pair = (torch.tensor([[5, 6, 2]]), torch.tensor([[8, 4, 2]]))
     config, dice = SMALL._replace(dropout_rate=0.5), torch.Generator().manual_seed(seed)
-    records = run_training_loop([pair, pair], weights, config, factor=0.0, generator=dice)
+    records = run_training_loop([pair] * 3, weights, config, factor=0.0, generator=dice)
     return [record.loss for record in records]
 
 
@@ -165,5 +183,6 @@ def test_same_dice_drop_the_same():
 
 def test_dice_are_thrown_afresh_at_every_step():
     """The same batch and the same weights, and yet another loss: something else was dropped."""
-    first, second = losses_with_dropout(seed=1)
+    first, second, third = losses_with_dropout(seed=1)
     assert first != second, "The same is dropped at every step, or nothing at all."
+    assert second != third, "From the second step on the same is dropped, or nothing at all."

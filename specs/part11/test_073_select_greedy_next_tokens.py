@@ -45,6 +45,15 @@ def test_certain_word_among_impossible_ones():
     assert_equal(select_greedy_next_tokens(torch.tensor([[[-inf, -inf, 0.0, -inf]]])), [2])
 
 
+@pytest.mark.parametrize(
+    ("dtype", "more"), [(torch.float32, 1e-6), (torch.float64, 1e-12)], ids=str
+)
+def test_little_more_is_no_tie(dtype, more):
+    """−0.7, and one unit more in a late digit: the second is said, though the first is lower."""
+    scores = torch.tensor([[[-0.7, -0.7 + more]]], dtype=dtype)
+    assert_equal(select_greedy_next_tokens(scores), [1])
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
 def test_other_precisions(dtype):
     """Ids are whole numbers, however precise the scores are."""

@@ -47,9 +47,9 @@ def test_sentences_end_each_at_its_own_time():
     assert_equal(greedy_decode(source, weights, config._replace(pad_id=7)), expected)
 
 
-@pytest.mark.parametrize("length", [1, 2, 5])
+@pytest.mark.parametrize("length", [1, 2, 5, 0])
 def test_max_length_counts_the_words_said(length):
-    """3, 4, 5, 3, 4: the start token takes up no room."""
+    """3, 4, 5, 3, 4: the start token takes up no room, and 0 is a length like any other."""
     weights, config = table_model(FOR_EVER)
     answer = greedy_decode(ANY, weights, config, max_length=length)
     assert_equal(answer, [[3, 4, 5, 3, 4][:length]])

@@ -54,6 +54,17 @@ def test_word_that_is_certain_costs_nothing():
     assert_equal(answer, [Hypothesis((4, 5, 1), -2.0)])
 
 
+@pytest.mark.parametrize(
+    ("before", "score", "after"),
+    [(-1e8, -0.25, -100000000.25), (-0.5, -1e10, -10000000000.5)],
+    ids=["a little", "very much"],
+)
+def test_every_doubt_counts(before, score, after):
+    """A quarter beside 100 million, for which float32 has no room; and no score is too low."""
+    answer = expand_beam_hypotheses([Hypothesis((3,), before)], torch.tensor([[score]]))
+    assert_equal(answer, [Hypothesis((3, 0), after)])
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
 def test_other_precisions(dtype):
     """Scores come back as Python's floats."""

@@ -41,9 +41,21 @@ def test_ties_stand_in_the_order_of_their_ids(order):
     assert_equal(select_top_hypotheses([tied[place] for place in order], 2), tied[:2])
 
 
-def test_ids_count_only_where_scores_tie():
-    """(9,) at −1 before (0,) at −2."""
-    likely, unlikely = Hypothesis((9,), -1.0), Hypothesis((0,), -2.0)
+def test_ids_are_numbers():
+    """9 comes before 10; as text "10" would come first."""
+    nine, ten = Hypothesis((9,), -1.0), Hypothesis((10,), -1.0)
+    assert_equal(select_top_hypotheses([ten, nine], 2), [nine, ten])
+
+
+def test_twins_take_two_places():
+    """Two that are the same are still two."""
+    assert_equal(select_top_hypotheses([BEST, SECOND, BEST], 2), [BEST, BEST])
+
+
+@pytest.mark.parametrize("less", [1.0, 1e-9])
+def test_ids_count_only_where_scores_tie(less):
+    """(9,) at −1 before (0,) at −2, or at a billionth less than −1."""
+    likely, unlikely = Hypothesis((9,), -1.0), Hypothesis((0,), -1.0 - less)
     assert_equal(select_top_hypotheses([unlikely, likely], 2), [likely, unlikely])
 
 

@@ -29,9 +29,10 @@ def test_seven_tokens_are_excused_for_twice_the_doubts(log_prob, best):
     assert_equal(choose_best_hypothesis([SHORT, said(7, log_prob)], [], 1.0), best)
 
 
-def test_without_a_penalty_the_likelier_wins():
-    """At α = 0 it is −4 against −7."""
-    assert_equal(choose_best_hypothesis([SHORT, LONG], [], 0.0), SHORT)
+@pytest.mark.parametrize("long", [LONG, said(7, -5.0)], ids=["-7", "-5"])
+def test_without_a_penalty_the_likelier_wins(long):
+    """At α = 0 it is −4 against −7, or against −5, which at α = 0.6 would be −3.30."""
+    assert_equal(choose_best_hypothesis([SHORT, long], [], 0.0), SHORT)
 
 
 def test_alpha_is_a_power():
@@ -54,17 +55,28 @@ def test_finished_ones_come_before_any_live_one():
     assert_equal(choose_best_hypothesis([SHORT], [said(1, -1.0, word=5)], 1.0), SHORT)
 
 
-def test_live_ones_are_chosen_from_when_none_has_finished():
+@pytest.mark.parametrize("alive", [[SHORT, LONG], [LONG, SHORT]], ids=["last", "first"])
+def test_live_ones_are_chosen_from_when_none_has_finished(alive):
     """No end was ever said: the best of what there is, by the same measure."""
-    assert_equal(choose_best_hypothesis([], [SHORT, LONG], 1.0), LONG)
+    assert_equal(choose_best_hypothesis([], alive, 1.0), LONG)
+
+
+LOW, HIGH, TWICE = SHORT, said(1, -4.0, word=5), said(7, -8.0)
 
 
 @pytest.mark.parametrize(
-    "tied", [[SHORT, said(7, -8.0)], [said(7, -8.0), SHORT]], ids=["short first", "long first"]
+    "tied",
+    [[LOW, TWICE], [TWICE, LOW], [LOW, HIGH], [HIGH, LOW], [TWICE, LOW, HIGH]],
+    ids=["short first", "long first", "low first", "high first", "three"],
 )
-def test_earlier_of_two_that_tie_is_chosen(tied):
-    """−4/1 and −8/2."""
+def test_earliest_of_those_that_tie_is_chosen(tied):
+    """−4/1, −8/2, and −4/1 of another word: all −4."""
     assert_equal(choose_best_hypothesis(tied, [], 1.0), tied[0])
+
+
+def test_little_worse_is_no_tie():
+    """A billionth below −4 loses to −4, though it stands in front."""
+    assert_equal(choose_best_hypothesis([said(1, -4.0 - 1e-9), SHORT], [], 1.0), SHORT)
 
 
 def test_best_may_stand_in_the_middle():

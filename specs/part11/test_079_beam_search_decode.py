@@ -47,6 +47,12 @@ def test_long_sentence_is_excused_and_waited_for(alpha, words):
     assert_equal(beam_search_decode(ANY, weights, config, 2, alpha), [words])
 
 
+def test_sentence_that_has_far_to_go_is_waited_for():
+    """At α = 2 ln 0.6 = −0.511 leads; ln 0.4 = −0.916 is −0.673 one word on, but −0.407 at four."""
+    weights, config = table_model({START: {END: 0.6, 3: 0.4}, 3: {4: 1.0}, 4: {5: 1.0}})
+    assert_equal(beam_search_decode(ANY, weights, config, 2, 2.0), [[3, 4, 5, END]])
+
+
 @pytest.mark.parametrize(("chance", "words"), [(0.51, [3, END]), (0.52, [END])])
 def test_alpha_of_the_paper_if_nothing_is_said(chance, words):
     """0.6: −0.650 beats −0.673; ln 0.48 / (7/6)^0.6 = −0.669 does not beat ln 0.52 = −0.654."""
@@ -126,16 +132,41 @@ def test_no_graph_is_built():
     assert not kept, "a gradient graph was built, which nobody needs while decoding"
 
 
-def walks(max_length):
+def walks(max_length, alpha):
     """Search and count: how often was the decoder walked through?"""
-    weights, config = table_model(CLEAR)
-    beam_search_decode(ANY, weights, config, 2, max_length=max_length)
+    weights, config = table_model(CLEAR, max_length=100)
+    beam_search_decode(ANY, weights, config, 2, alpha, max_length)
     return weights.decoder_layers.walks
 
 
-def test_search_stops_when_no_live_one_can_win():
-    """3 and the end have 0.96; be there room for two words or for six, 0.02 is not followed."""
-    assert walks(6) == walks(2), "the search goes on although no live hypothesis can still win"
+@pytest.mark.parametrize("alpha", [0.6, 2.0])
+def test_search_stops_when_no_live_one_can_win(alpha):
+    """3 and the end have 0.96, the live one 0.02. In six words it cannot win, in 100 it could.
+
+    At α = 2 ln 0.96 / (7/6)² is −0.0297. Divided by (69/6)² ln 0.02 is −0.0296, at 64 words.
+    """
+    stopped = walks(6, alpha) == walks(2, alpha)
+    assert stopped, "the search goes on although no live hypothesis can still win"
+
+
+def one_by_one(source_ids, weights, config):
+    """Say the best word again and again: one sentence, and the whole model for every word."""
+    said = []
+    while len(said) < config.max_length and config.end_id not in said:
+        heard = torch.tensor([[config.start_id, *said]])
+        scores = run_transformer_forward(source_ids, heard, weights, config)[0, -1].tolist()
+        said.append(scores.index(max(scores)))
+    return said + [config.pad_id] * (config.max_length - len(said))
+
+
+def test_beam_of_one_says_the_best_word_each_time():
+    """A whole model: all that was said counts, each word at its place, pad ids that it says too."""
+    config = draw_weights.TINY._replace(num_layers=1, max_length=6)
+    weights = draw_weights.transformer(config, tied=False, seed=1363)
+    source = torch.tensor([[5, 3, 7, PAD, PAD], [4, PAD, PAD, PAD, PAD], [9, 8, 3, 6, 10]])
+    alone = [source[:1, :3], source[1:2, :1], source[2:]]
+    expected = [one_by_one(sentence, weights, config) for sentence in alone]
+    assert_equal(beam_search_decode(source, weights, config, 1, 0.0), expected)
 
 
 def best_of_all(source_ids, weights, config, alpha):

@@ -117,11 +117,10 @@ def test_gradient_by_hand():
 
 def test_gradient_goes_back_to_the_blocks_before():
     """What was heard is turned down to 1/3 by a key of score ln 3, and so is its gradient."""
-    accumulator = torch.tensor([[8.0]], requires_grad=True)
-    state = OnlineSoftmax(torch.tensor([0.0]), torch.tensor([1.0]), accumulator)
-    state = update_online_softmax(state, torch.tensor([[log(3)]]), torch.tensor([[4.0]]))
+    before = OnlineSoftmax(*(part.requires_grad_() for part in heard(0.0, 1.0, [8.0])))
+    state = update_online_softmax(before, torch.tensor([[log(3)]]), torch.tensor([[4.0]]))
     state.accumulator.sum().backward()
-    assert_close(accumulator.grad, expected=[[1 / 3]])
+    assert_close(before.accumulator.grad, expected=[[1 / 3]])
 
 
 @HALVES

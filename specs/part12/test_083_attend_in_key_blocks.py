@@ -148,6 +148,15 @@ def test_no_new_tensor_is_larger_than_one_block_of_scores():
     )
 
 
+def test_no_block_is_kept():
+    """8 queries, 512 keys in blocks of 8: all blocks together are the table, 4096 numbers."""
+    queries, keys = draw.floats(8, 1), draw.floats(512, 1, seed=1)
+    with measured(attend_in_key_blocks) as meter:
+        attend_in_key_blocks(queries, keys, keys, block_size=8)
+    share = meter.peak / (8 * 512 * queries.element_size())
+    assert share < 0.5, f"{share:.2f} of the table of scores was alive at once"
+
+
 def test_blocks_are_of_128_keys_unless_told_otherwise():
     """One query and 300 keys: no new tensor holds more than 128 numbers."""
     keys = draw.floats(300, 1)

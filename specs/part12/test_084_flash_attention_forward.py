@@ -151,6 +151,15 @@ def test_tiles_are_of_128_by_128_unless_told_otherwise():
     assert meter.largest <= 16384, f"a new tensor holds {meter.largest} numbers, a tile has 16384"
 
 
+@pytest.mark.parametrize("sizes", [(64, 2), (2, 64)], ids=str)
+def test_each_side_of_a_tile_is_as_long_as_was_asked_for(sizes):
+    """64 queries and keys of width 1, tiles of 64 × 2: no new tensor is larger than 128."""
+    queries = draw.floats(64, 1)
+    with measured(flash_attention_forward) as meter:
+        flash_attention_forward(queries, queries, queries, False, *sizes)
+    assert meter.largest <= 128, f"a new tensor holds {meter.largest} numbers, a tile has 128"
+
+
 @pytest.mark.parametrize(
     ("length", "sizes", "tiles"),
     [(8, (2, 2), 10), (8, (4, 2), 6), (8, (2, 4), 6), (4, (2, 2), 3), (12, (2, 2), 18)],

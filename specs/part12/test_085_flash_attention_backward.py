@@ -102,6 +102,18 @@ def test_small_shares_are_not_lost_in_half_precision():
     assert_close(grads[2], expected=[[1.0625]])
 
 
+@pytest.mark.parametrize(
+    ("dtype", "large"), [(torch.float16, 2048.0), (torch.bfloat16, 256.0)], ids=str
+)
+def test_average_is_taken_in_float32(dtype, large):
+    """One key, weight 1, which nothing moves: 256 + 1 is heard and taken off; as halves, 256."""
+    ones, values = torch.ones(1, 1, dtype=dtype), torch.tensor([[large, 1.0]], dtype=dtype)
+    log_sum_exp = torch.tensor([1.0], dtype=torch.float32)
+    sent_back = torch.ones(1, 2, dtype=dtype)
+    grads = flash_attention_backward(sent_back, ones, ones, values, values, log_sum_exp)
+    assert_close(grads, expected=([[0.0]], [[0.0]], [[1.0, 1.0]]))
+
+
 @TILES
 @CAUSAL
 def test_tiles_of_any_size_give_torchs_gradients(sizes, case):
@@ -148,6 +160,15 @@ def test_tiles_are_of_128_by_128_unless_told_otherwise():
     with measured(flash_attention_backward) as meter:
         flash_attention_backward(sent_back, *known)
     assert meter.largest <= 16384, f"a new tensor holds {meter.largest} numbers, a tile has 16384"
+
+
+@pytest.mark.parametrize("sizes", [(64, 2), (2, 64)], ids=str)
+def test_each_side_of_a_tile_is_as_long_as_was_asked_for(sizes):
+    """64 queries and keys of width 1, tiles of 64 × 2: no new tensor is larger than 128."""
+    sent_back, known, _ = drawn(64, 64, d_k=1, d_v=1, causal=False)
+    with measured(flash_attention_backward) as meter:
+        flash_attention_backward(sent_back, *known, False, *sizes)
+    assert meter.largest <= 128, f"a new tensor holds {meter.largest} numbers, a tile has 128"
 
 
 def test_hidden_tiles_cost_nothing():

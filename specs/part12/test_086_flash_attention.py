@@ -52,6 +52,16 @@ def test_way_back_is_causal_too():
     assert_close(tuple(each.grad for each in inputs), expected)
 
 
+def test_each_call_remembers_its_own():
+    """Causal, and then another call that is not: the first goes back as if it had been alone."""
+    inputs = leaves(QUERY.repeat(2, 1), KEYS, VALUES)
+    output = flash_attention(*inputs, True, 1, 1)
+    flash_attention(-QUERY.repeat(2, 1), KEYS.flip(0), VALUES.flip(0), False, 2, 2)
+    output[0].sum().backward()
+    expected = (torch.zeros(2, 4), torch.zeros(2, 4), [[1.0, 1.0], [0.0, 0.0]])
+    assert_close(tuple(each.grad for each in inputs), expected)
+
+
 def test_query_before_every_key_has_gradient_zero():
     """Two queries, one key, causal: query 0 sees none. Zeros there and back, no NaN."""
     inputs = leaves(QUERY.repeat(2, 1), KEYS[:1], VALUES[:1])

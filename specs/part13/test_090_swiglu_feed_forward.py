@@ -47,6 +47,21 @@ def test_each_layer_adds_its_own_bias():
     assert_close(swiglu_feed_forward(0 * ONE, weights), expected=[[[9 * L + 5]]])
 
 
+@pytest.mark.parametrize(
+    ("missing", "answer"), [("gate", 5.0), ("up", 5.0), ("down", 9 * L)], ids=["gate", "up", "down"]
+)
+def test_any_layer_may_come_without_a_bias(missing, answer):
+    """x = 0: without its bias gate or up is 0, and only the last 5 is left; or else 9 ln 3."""
+    weights = GatedFeedForwardWeights(
+        gate=LinearWeights(torch.tensor([[1.0]]), torch.tensor([L])),
+        up=LinearWeights(torch.tensor([[1.0]]), torch.tensor([4.0])),
+        down=LinearWeights(torch.tensor([[3.0]]), torch.tensor([5.0])),
+    )
+    bare = getattr(weights, missing)._replace(bias=None)
+    answer_without = swiglu_feed_forward(0 * ONE, weights._replace(**{missing: bare}))
+    assert_close(answer_without, expected=[[[answer]]])
+
+
 def test_gate_is_opened_not_the_product():
     """Gate 1, up −2: silu(1) · −2 = −2/(1 + 1/e) = −1.462; silu of the product is −0.238."""
     answer = swiglu_feed_forward(ONE, plain(gate=1.0, up=-2.0))

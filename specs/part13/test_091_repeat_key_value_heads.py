@@ -54,9 +54,10 @@ def test_less_than_once_is_an_error(repeats):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
 def test_other_precisions(dtype):
-    """Copies are exact in every type."""
-    answer = repeat_key_value_heads(HEADS.to(dtype), 2)
-    assert_close(answer, expected=[[FIRST, FIRST, SECOND, SECOND]], rtol=0.0, atol=0.0)
+    """Copies are exact in every type: thirds, to their last digit."""
+    answer = repeat_key_value_heads(HEADS.to(dtype) / 3, 2)
+    expected = torch.tensor([[FIRST, FIRST, SECOND, SECOND]], dtype=dtype) / 3
+    assert_close(answer, expected, rtol=0.0, atol=0.0)
 
 
 @pytest.mark.parametrize("size", draw.sizes("batch kv_heads repeats length d_k"), ids=str)

@@ -77,7 +77,9 @@ def test_heads_that_cannot_be_shared_evenly_are_an_error(heads, kv_heads):
         grouped_query_attention(*x, x[1])
 
 
-@pytest.mark.parametrize("shape", [(1, 17), (4, 13, 17), (1, 2, 13, 17), (2, 1, 1, 17)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(1, 17), (1, 13, 17), (4, 13, 17), (1, 2, 13, 17), (2, 1, 1, 17)], ids=str
+)
 def test_mask_of_another_shape_is_an_error(shape):
     """One sentence, four heads, 13 queries, 17 keys; a mask for the two heads of keys is none."""
     queries, keys = torch.zeros(1, 4, 13, 4), torch.zeros(1, 2, 17, 4)

@@ -1,5 +1,7 @@
 """094 · run_decoder_only_forward. Lesson: 094_run_decoder_only_forward.md."""
 
+from contextlib import suppress
+
 import pytest
 import torch
 
@@ -129,6 +131,17 @@ def test_text_padded_on_the_right_gives_what_it_gives_alone():
     assert_close(torch.cat([logits[:1], logits[1:2, :3], logits[2:, :2]], dim=1), expected)
 
 
+def test_padding_between_two_words_is_not_heard():
+    """3, padding, 4: with another row for padding in the table, 4 scores all other words alike."""
+    weights, text = draw_decoder_only.model(SHALLOW), torch.tensor([[3, 0, 4]])
+    table = weights.token_embedding.clone()
+    table[0] += torch.arange(8.0)
+    alone(weights, SHALLOW)
+    before = run_decoder_only_forward(text, weights, SHALLOW)
+    logits = run_decoder_only_forward(text, weights._replace(token_embedding=table), SHALLOW)
+    assert_close(logits[:, 2, 1:], before[:, 2, 1:])
+
+
 def test_padding_teaches_nothing():
     """What the real words teach is what they teach without padding, and nothing is NaN."""
     weights = draw_weights.cast(draw_decoder_only.model(), torch.float64)
@@ -149,6 +162,14 @@ def test_text_may_be_as_long_as_max_length():
     assert_close(
         logits, torch_decoder_only.model(text, weights, SHALLOW), atol=AGREED[logits.dtype]
     )
+
+
+def test_longer_text_is_not_cut_in_silence():
+    """Ten words where nine are allowed: ten answers, or an error."""
+    text, weights = torch.ones(1, 10, dtype=torch.int64), draw_decoder_only.model(SHALLOW)
+    with suppress(IndexError, ValueError, RuntimeError):
+        logits = run_decoder_only_forward(text, weights, SHALLOW)
+        assert logits.shape == (1, 10, 11), f"ten words, answers {tuple(logits.shape)}"
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)

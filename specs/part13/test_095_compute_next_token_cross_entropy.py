@@ -57,6 +57,13 @@ def test_every_word_counts_the_same():
     assert_close(loss, expected=5 / 3 * log(2))
 
 
+def test_loud_place_leaves_the_next_alone():
+    """A word that is 1000 ahead costs 0, one of two equal words ln 2: (0 + ln 2) / 2."""
+    logits = torch.tensor([[[1000.0, 0.0], [0.0, 0.0], [0.0, 0.0]]])
+    loss = compute_next_token_cross_entropy(logits, torch.tensor([[1, 0, 1]]), PAD)
+    assert_close(loss, expected=log(2) / 2)
+
+
 @pytest.mark.parametrize("ids", [[[0, PAD, PAD]], [[PAD, PAD, PAD]], [[0, PAD, PAD]] * 2], ids=str)
 def test_nothing_to_predict_costs_nothing(ids):
     """0 for no word at all, not 0/0; and the gradient is 0."""

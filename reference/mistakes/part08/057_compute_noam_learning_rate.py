@@ -79,6 +79,27 @@ def factor_left_out(step, d_model, warmup_steps=4000, factor=1.0):
     return _rate(step, d_model, warmup_steps, 1.0)
 
 
+def no_factor_of_zero(step, d_model, warmup_steps=4000, factor=1.0):
+    """A factor of 0 counts as none: `factor or 1.0` takes 0 for missing."""
+    return _rate(step, d_model, warmup_steps, factor or 1.0)
+
+
+def factor_of_two(step, d_model, warmup_steps=4000, factor=2.0):
+    """The factor is 2 where nothing is said, as in other people's code; the paper has none."""
+    return _rate(step, d_model, warmup_steps, factor)
+
+
+def warm_up_of_8000(step, d_model, warmup_steps=8000, factor=1.0):
+    """Where nothing is said the warm-up takes 8000 steps; the paper has 4000."""
+    return _rate(step, d_model, warmup_steps, factor)
+
+
+def straight_to_the_top(step, d_model, warmup_steps=4000, factor=1.0):
+    """The climb is step/warm-up, as if the top were at a rate of 1 and not of 1/√warm-up."""
+    _check(step, warmup_steps)
+    return factor * d_model**-0.5 * min(step**-0.5, step / warmup_steps)
+
+
 def warm_up_of_4000(step, d_model, warmup_steps=4000, factor=1.0):
     """The warm-up takes 4000 steps, whatever warmup_steps says."""
     _check(step, warmup_steps)

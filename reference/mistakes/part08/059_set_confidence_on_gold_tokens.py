@@ -14,6 +14,11 @@ def smoothing_for_confidence(distribution, targets, confidence):
     return distribution.scatter(1, _checked(distribution, targets), 1 - confidence)
 
 
+def confidence_written_out(distribution, targets, confidence):
+    """0.9 is written out: the confidence that is asked for is never read."""
+    return distribution.scatter(1, _checked(distribution, targets), 0.9)
+
+
 def everybody_gets_it(distribution, targets, confidence):
     """Whole columns are set: a token that is gold in one row has the confidence in every row."""
     gold = _checked(distribution, targets)
@@ -63,6 +68,12 @@ def detached(distribution, targets, confidence):
 def in_float32(distribution, targets, confidence):
     """The result is float32, whatever the distribution was."""
     return distribution.float().scatter(1, _checked(distribution, targets), confidence)
+
+
+def float32_on_the_way(distribution, targets, confidence):
+    """The confidence is rounded to float32 on its way to float64: it went through a tensor."""
+    rounded = torch.tensor(confidence, dtype=torch.float32).item()
+    return distribution.scatter(1, _checked(distribution, targets), rounded)
 
 
 def ids_made_on_the_cpu(distribution, targets, confidence):

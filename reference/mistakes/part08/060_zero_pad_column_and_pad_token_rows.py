@@ -28,6 +28,11 @@ def column_zero(distribution, targets, pad_id):
     return distribution.masked_fill(_rows(targets, pad_id) | _column(distribution, 0), 0.0)
 
 
+def rows_of_zero(distribution, targets, pad_id):
+    """The column goes by pad_id, but the rows that are zeroed are always those of id 0."""
+    return distribution.masked_fill(_rows(targets, 0) | _column(distribution, pad_id), 0.0)
+
+
 def words_zeroed(distribution, targets, pad_id):
     """The rows of the real tokens are zeroed and those of the pads kept: == and != are swapped."""
     return distribution.masked_fill(~_rows(targets, pad_id) | _column(distribution, pad_id), 0.0)

@@ -44,6 +44,16 @@ def impossible_words_are_nan(log_probs, distribution):
     return (torch.special.xlogy(distribution, distribution) - distribution * log_probs).sum()
 
 
+def swept_away(log_probs, distribution):
+    """`nan_to_num` sweeps up afterwards: a loss of ∞ becomes 3.4 · 10³⁸, and NaN becomes 0."""
+    return (distribution * (distribution.log() - log_probs)).nan_to_num(0.0).sum()
+
+
+def small_shares_left_out(log_probs, distribution):
+    """Small shares are left out: p > 10⁻⁸, say, stands where p > 0 is meant."""
+    return _divergence(log_probs, distribution.masked_fill(distribution <= 1e-8, 0.0))
+
+
 def a_little_extra(log_probs, distribution):
     """A small number is added to p before the logarithm, and every share is a little off."""
     believed = distribution > 0

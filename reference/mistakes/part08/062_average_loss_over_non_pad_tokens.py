@@ -87,7 +87,12 @@ def in_float32(total_loss, targets, pad_id):
     return total_loss.float() / (targets != pad_id).sum().clamp(min=1)
 
 
-def zero_made_on_the_cpu(total_loss, targets, pad_id):
-    """Over padding alone the answer is a new 0, made on the CPU and cut off from the model."""
+def counted_in_a_byte(total_loss, targets, pad_id):
+    """The words are counted in a byte: after 255 comes 0."""
+    return total_loss / (targets != pad_id).sum(dtype=torch.uint8).clamp(min=1)
+
+
+def zero_made_anew(total_loss, targets, pad_id):
+    """Over padding alone the answer is a new 0, cut off from the model."""
     words = (targets != pad_id).sum()
     return total_loss / words if words else torch.tensor(0.0, dtype=total_loss.dtype)

@@ -44,6 +44,28 @@ def least_likely_word(log_probs, targets, pad_id):
     return _share((log_probs.argmin(dim=-1) == targets)[targets != pad_id])
 
 
+def one_place_on(log_probs, targets, pad_id):
+    """The guesses are compared with the tokens one place further on."""
+    following = torch.cat((targets[:, 1:], torch.full_like(targets[:, :1], pad_id)), dim=1)
+    return _share((_guesses(log_probs) == following)[following != pad_id])
+
+
+def guessed_along_the_places(log_probs, targets, pad_id):
+    """argmax runs along the places, not along the words: it finds a place for each word."""
+    return _share((log_probs.argmax(dim=1) == targets)[targets != pad_id])
+
+
+def last_place_only(log_probs, targets, pad_id):
+    """Only the last place of each sentence is looked at, as when a model writes on."""
+    return _share((_guesses(log_probs) == targets)[:, -1][targets[:, -1] != pad_id])
+
+
+def whole_sentences(log_probs, targets, pad_id):
+    """Whole sentences are counted: one word wrong, and all the others count for nothing."""
+    right = ((_guesses(log_probs) == targets) | (targets == pad_id)).all(dim=1)
+    return _share(right[(targets != pad_id).any(dim=1)])
+
+
 def probability_of_gold(log_probs, targets, pad_id):
     """What is averaged is the probability of the gold token, not whether it is the best guess."""
     gold = log_probs.gather(-1, targets.clamp(0, log_probs.size(-1) - 1)[..., None])[..., 0].exp()

@@ -21,6 +21,11 @@ def one_buffer_for_all(parameters):
     return AdamState([first for first, _ in pairs], [second for _, second in pairs], 0)
 
 
+def one_zero_for_all_places(parameters):
+    """A single zero stands for all places: ``expand`` gives none of them memory of its own."""
+    return AdamState(*_moments(parameters, lambda p: p.new_zeros(()).expand(p.shape)), 0)
+
+
 def ones(parameters):
     """The moments start at one, as if gradients had been seen already."""
     return AdamState(*_moments(parameters, torch.ones_like), 0)
@@ -51,8 +56,8 @@ def in_the_graph(parameters):
 
 
 def default_dtype(parameters):
-    """The zeros have torch's default type and lie on the CPU, whatever the parameter is."""
-    return AdamState(*_moments(parameters, lambda parameter: torch.zeros(parameter.shape)), 0)
+    """The zeros have torch's default type, whatever the parameter's is."""
+    return AdamState(*_moments(parameters, lambda p: torch.zeros(p.shape, device=p.device)), 0)
 
 
 def on_the_cpu(parameters):

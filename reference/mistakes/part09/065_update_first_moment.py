@@ -1,5 +1,7 @@
 """Wrong versions of step 065, one slip each."""
 
+import torch
+
 
 def weights_swapped(first, gradient, beta1=0.9):
     """The weights have changed places: β goes to the gradient, and the memory is short."""
@@ -54,6 +56,17 @@ def in_place(first, gradient, beta1=0.9):
 def detached(first, gradient, beta1=0.9):
     """The gradient is detached: nothing can be learned through it."""
     return beta1 * first + (1 - beta1) * gradient.detach()
+
+
+def moment_detached(first, gradient, beta1=0.9):
+    """The old moment is detached: no gradient flows back to it."""
+    return beta1 * first.detach() + (1 - beta1) * gradient
+
+
+def beta_in_float32(first, gradient, beta1=0.9):
+    """There is float32 on the way: in float64 only seven digits are right."""
+    beta = torch.tensor(beta1, dtype=torch.float32).item()
+    return beta * first + (1 - beta) * gradient
 
 
 def in_float32(first, gradient, beta1=0.9):

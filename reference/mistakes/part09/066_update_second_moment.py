@@ -1,5 +1,7 @@
 """Wrong versions of step 066, one slip each."""
 
+import torch
+
 
 def not_squared(second, gradient, beta2=0.98):
     """The gradient is not squared: that is the first moment again."""
@@ -46,6 +48,11 @@ def deviations(second, gradient, beta2=0.98):
     return beta2 * second**2 + (1 - beta2) * gradient**2
 
 
+def floor_under_the_moment(second, gradient, beta2=0.98):
+    """The moment is kept away from 0: tiny gradients count as larger ones."""
+    return (beta2 * second + (1 - beta2) * gradient**2).clamp(min=1e-8)
+
+
 def default_of_torch(second, gradient, beta2=0.999):
     """β₂ is 0.999 by default, as in torch; the paper has 0.98."""
     return beta2 * second + (1 - beta2) * gradient**2
@@ -64,6 +71,17 @@ def gradient_squared_in_place(second, gradient, beta2=0.98):
 def detached(second, gradient, beta2=0.98):
     """The gradient is detached: nothing can be learned through it."""
     return beta2 * second + (1 - beta2) * gradient.detach() ** 2
+
+
+def moment_detached(second, gradient, beta2=0.98):
+    """The old moment is detached: no gradient flows back to it."""
+    return beta2 * second.detach() + (1 - beta2) * gradient**2
+
+
+def beta_in_float32(second, gradient, beta2=0.98):
+    """There is float32 on the way: in float64 only seven digits are right."""
+    beta = torch.tensor(beta2, dtype=torch.float32).item()
+    return beta * second + (1 - beta) * gradient**2
 
 
 def in_float32(second, gradient, beta2=0.98):

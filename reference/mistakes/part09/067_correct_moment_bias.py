@@ -1,5 +1,7 @@
 """Wrong versions of step 067, one slip each."""
 
+import torch
+
 
 def multiplied(moment, beta, step):
     """The moment is multiplied by 1 − βᵗ: what was too small gets smaller still."""
@@ -34,6 +36,22 @@ def one_step_early(moment, beta, step):
 def share_for_power(moment, beta, step):
     """The new share is raised in place of β: 1 − (1 − β)ᵗ."""
     return moment / (1 - (1 - beta) ** _checked(step))
+
+
+def power_outside(moment, beta, step):
+    """The power stands outside the bracket: (1 − β)ᵗ for 1 − βᵗ."""
+    return moment / (1 - beta) ** _checked(step)
+
+
+def warm_after_100(moment, beta, step):
+    """From some step on nothing is corrected any more: a long memory is still cold by then."""
+    return moment / (1 - beta**step) if _checked(step) <= 100 else moment * 1
+
+
+def beta_in_the_moments_type(moment, beta, step):
+    """β is rounded to the moment's type first: in bfloat16 0.999 is 1, and 1 − 1 = 0."""
+    rounded = torch.tensor(beta, dtype=moment.dtype, device=moment.device)
+    return moment / (1 - rounded ** _checked(step))
 
 
 def root_taken(moment, beta, step):

@@ -43,6 +43,18 @@ def no_epsilon(parameters, state, learning_rate, beta1=0.9, beta2=0.98, eps=1e-9
     return _walk(parameters, state, learning_rate, beta1, beta2, 0.0)
 
 
+def epsilon_as_floor(parameters, state, learning_rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """ε is a floor under the root: the larger of the two is taken, not their sum."""
+    state = _remember(parameters, state, beta1, beta2)
+    return _walk(parameters, state, learning_rate, beta1, beta2, lambda v: v.sqrt().clamp(min=eps))
+
+
+def epsilon_written_out(parameters, state, learning_rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """10⁻⁹ is written out: the ε that is asked for is never read."""
+    state = _remember(parameters, state, beta1, beta2)
+    return _walk(parameters, state, learning_rate, beta1, beta2, 1e-9)
+
+
 def epsilon_of_torch(parameters, state, learning_rate, beta1=0.9, beta2=0.98, eps=1e-8):
     """ε is 10⁻⁸ by default, as in torch; the paper has 10⁻⁹."""
     state = _remember(parameters, state, beta1, beta2)
@@ -72,6 +84,37 @@ def gradient_for_moment(parameters, state, learning_rate, beta1=0.9, beta2=0.98,
     state = _remember(parameters, state, beta1, beta2)
     newest = state._replace(first=[_gradient(parameter) for parameter in parameters])
     _walk(parameters, newest, learning_rate, 0.0, beta2, eps)
+    return state
+
+
+def moment_of_before(parameters, state, learning_rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """The step follows the first moment of before, which has not heard this gradient yet."""
+    before = list(state.first)
+    state = _remember(parameters, state, beta1, beta2)
+    _walk(parameters, state._replace(first=before), learning_rate, beta1, beta2, eps)
+    return state
+
+
+def zero_stands_still(parameters, state, learning_rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """A number whose gradient is 0 stands still: what it remembers would carry it on."""
+    places = [parameter.detach().clone() for parameter in parameters]
+    state = _remember(parameters, state, beta1, beta2)
+    _walk(parameters, state, learning_rate, beta1, beta2, eps)
+    with torch.no_grad():
+        for parameter, place in zip(parameters, places, strict=True):
+            if parameter.grad is not None:
+                parameter.copy_(torch.where(parameter.grad == 0, place, parameter))
+    return state
+
+
+def never_beyond_the_rate(parameters, state, learning_rate, beta1=0.9, beta2=0.98, eps=1e-9):
+    """No step is longer than the rate: the ratio is cut off at −1 and 1."""
+    places = [parameter.detach().clone() for parameter in parameters]
+    state = _remember(parameters, state, beta1, beta2)
+    _walk(parameters, state, learning_rate, beta1, beta2, eps)
+    with torch.no_grad():
+        for parameter, place in zip(parameters, places, strict=True):
+            parameter.clamp_(place - learning_rate, place + learning_rate)
     return state
 
 

@@ -18,10 +18,24 @@ def missing_gradient_is_an_error(parameters):
 
 
 def name_for_attribute(parameters):
-    """A name is set to None, not the attribute: the gradients stay where they are."""
+    """The gradients stay where they are: to set a name to None changes no parameter."""
     for parameter in parameters:
         gradient = parameter.grad
         gradient = None  # noqa: F841
+
+
+def zeros_stay(parameters):
+    """A gradient of 0 counts as none, and stays: Adam will take it for a gradient of zero."""
+    for parameter in parameters:
+        if parameter.grad is not None and parameter.grad.any():
+            parameter.grad = None
+
+
+def frozen_passed_over(parameters):
+    """Frozen parameters are passed over: what lay there when they were frozen stays."""
+    for parameter in parameters:
+        if parameter.requires_grad:
+            parameter.grad = None
 
 
 def only_the_first(parameters):

@@ -36,6 +36,22 @@ def start_written_out(source_ids, target_ids, weights, config, smoothing=0.1, ge
     )
 
 
+def end_in_front(source_ids, target_ids, weights, config, smoothing=0.1, generator=None):
+    """The end token stands in front where the start token belongs."""
+    return _compute_loss(
+        source_ids, target_ids, weights, config._replace(start_id=config.end_id), smoothing,
+        generator,
+    )  # fmt: skip
+
+
+def padding_in_front(source_ids, target_ids, weights, config, smoothing=0.1, generator=None):
+    """Padding stands in front where the start token belongs, and padding is hidden from all."""
+    return _compute_loss(
+        source_ids, target_ids, weights, config._replace(start_id=config.pad_id), smoothing,
+        generator,
+    )  # fmt: skip
+
+
 def source_and_target_swapped(
     source_ids, target_ids, weights, config, smoothing=0.1, generator=None
 ):
@@ -48,6 +64,21 @@ def dropout_left_out(source_ids, target_ids, weights, config, smoothing=0.1, gen
     return _compute_loss(
         source_ids, target_ids, weights, config._replace(dropout_rate=0.0), smoothing, generator
     )
+
+
+def dropout_only_with_gradients(
+    source_ids, target_ids, weights, config, smoothing=0.1, generator=None
+):
+    """Dropout is switched off where no gradient is asked for: the config's rate is not obeyed."""
+    if not torch.is_grad_enabled():
+        config = config._replace(dropout_rate=0.0)
+    return _compute_loss(source_ids, target_ids, weights, config, smoothing, generator)
+
+
+def dice_copied(source_ids, target_ids, weights, config, smoothing=0.1, generator=None):
+    """A copy of the generator is used: every call drops the same."""
+    dice = generator.clone_state() if generator else None
+    return _compute_loss(source_ids, target_ids, weights, config, smoothing, dice)
 
 
 def generator_not_handed_on(source_ids, target_ids, weights, config, smoothing=0.1, generator=None):
@@ -69,6 +100,12 @@ def full_confidence(source_ids, target_ids, weights, config, smoothing=0.1, gene
     """The gold token gets 1, not 1 − ε: the wanted shares add up to more than 1."""
     log_probs = _run(source_ids, target_ids, weights, config, generator)
     return _judge(log_probs, target_ids, config, smoothing, confidence=1.0)
+
+
+def confidence_written_out(source_ids, target_ids, weights, config, smoothing=0.1, generator=None):
+    """0.9 is written out for the gold token: with another smoothing the shares do not fit."""
+    log_probs = _run(source_ids, target_ids, weights, config, generator)
+    return _judge(log_probs, target_ids, config, smoothing, confidence=0.9)
 
 
 def smoothing_for_confidence(
@@ -105,6 +142,12 @@ def padding_shares_the_loss(source_ids, target_ids, weights, config, smoothing=0
     return loss * (target_ids != config.pad_id).sum() / target_ids.numel(), accuracy
 
 
+def divided_by_sentences(source_ids, target_ids, weights, config, smoothing=0.1, generator=None):
+    """The loss is divided by the number of sentences, not of tokens: long ones cost more."""
+    loss, accuracy = _compute_loss(source_ids, target_ids, weights, config, smoothing, generator)
+    return loss * (target_ids != config.pad_id).sum() / len(target_ids), accuracy
+
+
 def mean_of_sentences(source_ids, target_ids, weights, config, smoothing=0.1, generator=None):
     """The loss is the mean of the sentences' means: words of short sentences weigh more."""
     log_probs = _run(source_ids, target_ids, weights, config, generator)
@@ -139,6 +182,15 @@ def accuracy_with_padding(source_ids, target_ids, weights, config, smoothing=0.1
     log_probs = _run(source_ids, target_ids, weights, config, generator)
     loss, _ = _judge(log_probs, target_ids, config, smoothing)
     return loss, (log_probs.argmax(-1) == target_ids).double().mean().item()
+
+
+def accuracy_of_a_second_run(
+    source_ids, target_ids, weights, config, smoothing=0.1, generator=None
+):
+    """The accuracy comes from a second run, without dropout: it is not what the loss speaks of."""
+    loss, _ = _compute_loss(source_ids, target_ids, weights, config, smoothing, generator)
+    log_probs = _run(source_ids, target_ids, weights, config._replace(dropout_rate=0.0), None)
+    return loss, compute_token_accuracy_ignoring_pad(log_probs, target_ids, config.pad_id)
 
 
 def accuracy_of_what_was_heard(

@@ -20,11 +20,21 @@ def never_cleared(
     return _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy)
 
 
+def clipped(
+    batch, weights, parameters, state, config,
+    smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
+):  # fmt: skip
+    """The gradients are clipped to a length of 1: nobody asked for it."""
+    loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
+    torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+    return _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy)
+
+
 def cleared_before_the_walk(
     batch, weights, parameters, state, config,
     smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
 ):  # fmt: skip
-    """The gradients are cleared between backward and Adam: nobody has one, and nobody walks."""
+    """Nobody walks: Adam is not called, or finds the gradients cleared already."""
     loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
     zero_gradients(parameters)
     return _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy)
@@ -97,6 +107,26 @@ def first_rate_twice(
     return _walk_at(rate, batch, parameters, state, config, loss, accuracy)
 
 
+def rate_of_the_next(
+    batch, weights, parameters, state, config,
+    smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
+):  # fmt: skip
+    """The rate is that of the step after this one."""
+    loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
+    rate = compute_noam_learning_rate(state.step + 2, config.d_model, warmup_steps, factor)
+    return _walk_at(rate, batch, parameters, state, config, loss, accuracy)
+
+
+def beta_of_torch(
+    batch, weights, parameters, state, config,
+    smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
+):  # fmt: skip
+    """Adam is called with torch's β₂ of 0.999, not with the paper's 0.98."""
+    loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
+    rate = compute_noam_learning_rate(state.step + 1, config.d_model, warmup_steps, factor)
+    return _walk_at(rate, batch, parameters, state, config, loss, accuracy, beta2=0.999)
+
+
 def base_rate_left_over(
     batch, weights, parameters, state, config,
     smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
@@ -117,6 +147,35 @@ def width_of_the_feed_forward(
     return _walk_at(rate, batch, parameters, state, config, loss, accuracy)
 
 
+def size_of_the_vocabulary(
+    batch, weights, parameters, state, config,
+    smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
+):  # fmt: skip
+    """The rate is computed from the size of the vocabulary, not from ``d_model``."""
+    loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
+    rows = len(weights.token_embedding)
+    rate = compute_noam_learning_rate(state.step + 1, rows, warmup_steps, factor)
+    return _walk_at(rate, batch, parameters, state, config, loss, accuracy)
+
+
+def warm_up_not_handed_on(
+    batch, weights, parameters, state, config,
+    smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
+):  # fmt: skip
+    """The warm-up is not handed on: it takes 4000 steps, whatever is asked for."""
+    loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
+    return _walk(batch, parameters, state, config, 4000, factor, loss, accuracy)
+
+
+def factor_not_handed_on(
+    batch, weights, parameters, state, config,
+    smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
+):  # fmt: skip
+    """The factor is not handed on: it is 1, whatever is asked for."""
+    loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
+    return _walk(batch, parameters, state, config, warmup_steps, 1.0, loss, accuracy)
+
+
 def schedule_not_handed_on(
     batch, weights, parameters, state, config,
     smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
@@ -132,6 +191,16 @@ def smoothing_not_handed_on(
 ):  # fmt: skip
     """The smoothing is not handed on: it is 0.1, whatever is asked for."""
     loss, accuracy = _learn(batch, weights, parameters, state, config, 0.1, generator)
+    return _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy)
+
+
+def dropout_left_out(
+    batch, weights, parameters, state, config,
+    smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
+):  # fmt: skip
+    """Dropout is switched off, as if the model were being tested."""
+    tested = config._replace(dropout_rate=0.0)
+    loss, accuracy = _learn(batch, weights, parameters, state, tested, smoothing, generator)
     return _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy)
 
 
@@ -203,6 +272,17 @@ def bad_batch_skipped(
     return _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy)
 
 
+def padding_passed_over(
+    batch, weights, parameters, state, config,
+    smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
+):  # fmt: skip
+    """A batch of padding alone is passed over: the counter does not go on, and no rate is told."""
+    if not (batch[1] != config.pad_id).any():
+        return state, StepRecord(state.step, 0.0, 0.0, 0.0, 0)
+    loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
+    return _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy)
+
+
 def last_step_named(
     batch, weights, parameters, state, config,
     smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
@@ -217,11 +297,22 @@ def loss_of_afterwards(
     batch, weights, parameters, state, config,
     smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
 ):  # fmt: skip
-    """The record tells the loss after the step, which cost a second run of the model."""
+    """The record tells of the model after the step, which cost a second run of it."""
     loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
     state, record = _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy)
-    loss, _ = compute_batch_loss(*batch, weights, config, smoothing, generator)
-    return state, record._replace(loss=loss.item())
+    loss, accuracy = compute_batch_loss(*batch, weights, config, smoothing, generator)
+    return state, record._replace(loss=loss.item(), accuracy=accuracy)
+
+
+def accuracy_of_afterwards(
+    batch, weights, parameters, state, config,
+    smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
+):  # fmt: skip
+    """The record tells the accuracy after the step, as if it had been so before."""
+    loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
+    state, record = _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy)
+    _, accuracy = compute_batch_loss(*batch, weights, config, smoothing, generator)
+    return state, record._replace(accuracy=accuracy)
 
 
 def loss_with_its_graph(
@@ -252,6 +343,16 @@ def padding_counted(
     loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
     state, record = _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy)
     return state, record._replace(tokens=batch[1].numel())
+
+
+def padding_is_zero(
+    batch, weights, parameters, state, config,
+    smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None,
+):  # fmt: skip
+    """0 is written out for padding where the tokens are counted."""
+    loss, accuracy = _learn(batch, weights, parameters, state, config, smoothing, generator)
+    state, record = _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy)
+    return state, record._replace(tokens=int((batch[1] != 0).sum()))
 
 
 def source_counted(
@@ -293,7 +394,7 @@ def _walk(batch, parameters, state, config, warmup_steps, factor, loss, accuracy
     return _walk_at(rate, batch, parameters, state, config, loss, accuracy)
 
 
-def _walk_at(rate, batch, parameters, state, config, loss, accuracy):
-    state = take_adam_step(parameters, state, rate)
+def _walk_at(rate, batch, parameters, state, config, loss, accuracy, beta2=0.98):
+    state = take_adam_step(parameters, state, rate, beta2=beta2)
     tokens = int((batch[1] != config.pad_id).sum())
     return state, StepRecord(state.step, loss.item(), accuracy, rate, tokens)

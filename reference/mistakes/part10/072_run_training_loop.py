@@ -1,5 +1,7 @@
 """Wrong versions of step 072, one slip each."""
 
+from itertools import islice
+
 import torch
 
 from kata.part07_weights import gather_parameters
@@ -53,6 +55,56 @@ def only_the_first(
     for batch in batches:
         return _train([batch], weights, config, smoothing, warmup_steps, factor, generator)
     return []
+
+
+def ten_batches(
+    batches, weights, config, smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None
+):
+    """The loop ends after ten batches, as it was left when it was tried out."""
+    batches = islice(batches, 10)
+    return _train(batches, weights, config, smoothing, warmup_steps, factor, generator)
+
+
+def ends_when_all_is_right(
+    batches, weights, config, smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None
+):
+    """The loop ends with the first batch of which every token was guessed."""
+    parameters = gather_parameters(weights)
+    state, records = initialize_adam_state(parameters), []
+    for batch in batches:
+        state, record = run_training_step(
+            batch, weights, parameters, state, config, smoothing, warmup_steps, factor, generator
+        )
+        records.append(record)
+        if record.accuracy == 1.0:
+            break
+    return records
+
+
+def padding_passed_over(
+    batches, weights, config, smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None
+):
+    """A batch of padding alone is passed over: it has no record."""
+    batches = (batch for batch in batches if (batch[1] != config.pad_id).any())
+    return _train(batches, weights, config, smoothing, warmup_steps, factor, generator)
+
+
+def bad_batch_passed_over(
+    batches, weights, config, smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None
+):
+    """The error of a bad batch is caught: nobody hears that the loss is no number."""
+    parameters = gather_parameters(weights)
+    state, records = initialize_adam_state(parameters), []
+    for batch in batches:
+        try:
+            state, record = run_training_step(
+                batch, weights, parameters, state, config, smoothing, warmup_steps, factor,
+                generator,
+            )  # fmt: skip
+        except FloatingPointError:
+            continue
+        records.append(record)
+    return records
 
 
 def only_the_last_record(
@@ -128,6 +180,15 @@ def copies_trained(
     return _train(batches, copy, config, smoothing, warmup_steps, factor, generator)
 
 
+def frozen_trained(
+    batches, weights, config, smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None
+):
+    """Frozen tensors are switched on and trained: who froze them did so for a reason."""
+    for leaf in _leaves(weights):
+        leaf.requires_grad_()
+    return _train(batches, weights, config, smoothing, warmup_steps, factor, generator)
+
+
 def only_the_output(
     batches, weights, config, smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None
 ):
@@ -154,6 +215,20 @@ def smoothing_not_handed_on(
     return _train(batches, weights, config, 0.1, warmup_steps, factor, generator)
 
 
+def warm_up_not_handed_on(
+    batches, weights, config, smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None
+):
+    """The warm-up is not handed on: it takes 4000 steps, whatever is asked for."""
+    return _train(batches, weights, config, smoothing, 4000, factor, generator)
+
+
+def factor_not_handed_on(
+    batches, weights, config, smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None
+):
+    """The factor is not handed on: it is 1, whatever is asked for."""
+    return _train(batches, weights, config, smoothing, warmup_steps, 1.0, generator)
+
+
 def schedule_not_handed_on(
     batches, weights, config, smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None
 ):
@@ -173,6 +248,21 @@ def generator_not_handed_on(
 ):
     """The generator is not handed on: dropout draws from torch's default one."""
     return _train(batches, weights, config, smoothing, warmup_steps, factor, None)
+
+
+def dropout_only_at_first(
+    batches, weights, config, smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None
+):
+    """Dropout is on for the first step only, and off from then on."""
+    parameters = gather_parameters(weights)
+    state, records = initialize_adam_state(parameters), []
+    for batch in batches:
+        state, record = run_training_step(
+            batch, weights, parameters, state, config, smoothing, warmup_steps, factor, generator
+        )
+        records.append(record)
+        config = config._replace(dropout_rate=0.0)
+    return records
 
 
 def same_dice_each_time(

@@ -204,6 +204,27 @@ def flags_on_the_cpu(source_ids, weights, config, max_length=None):
     )
 
 
+def zero_taken_for_none(source_ids, weights, config, max_length=None):
+    """A max_length of 0 counts as not given: ``or`` cannot tell 0 from None."""
+    return _decode(source_ids, weights, config, max_length or config.max_length)
+
+
+def starts_with_the_end(source_ids, weights, config, max_length=None):
+    """The first word that the model hears is config.end_id, not config.start_id."""
+    return _decode(source_ids, weights, config._replace(start_id=config.end_id), max_length)
+
+
+def ended_only_just_now(source_ids, weights, config, max_length=None):
+    """A row that ended earlier counts as unfinished again: only the newest word is looked at."""
+    return _decode(
+        source_ids,
+        weights,
+        config,
+        max_length,
+        finish=lambda _, next_ids, config: next_ids == config.end_id,
+    )
+
+
 def _never(finished):
     return False
 

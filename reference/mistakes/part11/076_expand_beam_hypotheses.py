@@ -132,6 +132,24 @@ def list_grown_in_place(hypotheses, log_probs):
     return hypotheses
 
 
+def best_first(hypotheses, log_probs):
+    """The continuations come sorted, the likeliest first: that is left to step 077."""
+    return sorted(_expand(hypotheses, log_probs), key=lambda each: -each.log_prob)
+
+
+def added_as_tensors(hypotheses, log_probs):
+    """The sums are made in the table's precision: a small doubt beside a large one is lost."""
+    return [
+        each._replace(log_prob=(log_probs.new_tensor(beginning.log_prob) + score).item())
+        for each, beginning, score in _pairs(hypotheses, log_probs)
+    ]
+
+
+def very_unlikely_words_dropped(hypotheses, log_probs):
+    """A score below −10⁹ is taken for −∞: a word that is very unlikely may follow all the same."""
+    return [each for each, _, score in _pairs(hypotheses, log_probs) if score > -1e9]
+
+
 def _expand(hypotheses, log_probs):
     return [each for each, _, _ in _pairs(hypotheses, log_probs)]
 

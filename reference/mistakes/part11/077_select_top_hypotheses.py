@@ -102,6 +102,25 @@ def sorted_in_place(candidates, beam_size):
     return candidates[:beam_size]
 
 
+def ties_by_text(candidates, beam_size):
+    """Those that tie are sorted by their ids' text, in which 10 comes before 9."""
+    _check(beam_size)
+    return sorted(candidates, key=lambda each: (-each.log_prob, str(each.token_ids)))[:beam_size]
+
+
+def ties_by_the_last_word(candidates, beam_size):
+    """Those that tie are sorted by their last ids alone, whatever was said before."""
+    _check(beam_size)
+    ranked = sorted(candidates, key=lambda each: (-each.log_prob, each.token_ids[-1]))
+    return ranked[:beam_size]
+
+
+def only_the_best(candidates, beam_size):
+    """Only the very best is kept, however many the beam holds."""
+    _check(beam_size)
+    return _top(candidates, 1)
+
+
 def _top(candidates, beam_size):
     _check(beam_size)
     return sorted(candidates, key=lambda each: (-each.log_prob, each.token_ids))[:beam_size]

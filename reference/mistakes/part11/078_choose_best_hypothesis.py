@@ -4,7 +4,7 @@ from kata.part11_decoding import compute_length_penalty
 
 
 def no_length_penalty(finished, alive, alpha):
-    """The bare log-probabilities are compared: short sentences win."""
+    """Each one's own length makes no difference: the likelier wins, and so the shorter."""
     return max(finished or alive, key=lambda each: each.log_prob)
 
 
@@ -82,6 +82,25 @@ def score_replaced(finished, alive, alpha):
 def ids_alone(finished, alive, alpha):
     """Only the ids come back, without their score."""
     return max(finished or alive, key=lambda each: each.log_prob / _penalty(each, alpha)).token_ids
+
+
+def length_to_the_alpha(finished, alive, alpha):
+    """The length itself is raised to alpha, without the 5 and the 6: much too kind to long ones."""
+    return max(finished or alive, key=lambda each: each.log_prob / len(each.token_ids) ** alpha)
+
+
+def live_ones_by_the_bare_score(finished, alive, alpha):
+    """When none has finished, live ones are compared without the penalty: the likelier wins."""
+    if not finished:
+        return max(alive, key=lambda each: each.log_prob)
+    return max(finished, key=lambda each: each.log_prob / _penalty(each, alpha))
+
+
+def likelier_of_a_tie(finished, alive, alpha):
+    """Of those that tie the likelier, and so the shorter, is chosen, wherever it stands."""
+    return max(
+        finished or alive, key=lambda each: (each.log_prob / _penalty(each, alpha), each.log_prob)
+    )
 
 
 def _penalty(hypothesis, alpha, more=0):

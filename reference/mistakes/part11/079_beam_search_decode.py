@@ -3,7 +3,23 @@
 import torch
 
 from kata.part01_tokens import pack_batch
-from kata.part06_transformer import decode_target, encode_source
+from kata.part02_embeddings import (
+    add_positional_encoding,
+    build_sinusoidal_positional_encoding,
+    lookup_token_embeddings,
+    scale_embeddings,
+)
+from kata.part03_attention import (
+    build_causal_mask,
+    build_padding_mask,
+    combine_padding_and_causal_masks,
+)
+from kata.part06_transformer import (
+    apply_final_output_projection,
+    decode_target,
+    encode_source,
+    stack_decoder_layers,
+)
 from kata.part11_decoding import (
     choose_best_hypothesis,
     expand_beam_hypotheses,
@@ -13,7 +29,7 @@ from kata.weights import Hypothesis
 
 
 def beam_of_copies(source_ids, weights, config, beam_size=4, alpha=0.6, max_length=None):
-    """The search starts with copies of one empty hypothesis: all of them take the same way."""
+    """The search goes in single file, as greedy decoding does: one hypothesis, or copies of it."""
     return _decode(source_ids, weights, config, beam_size, alpha, max_length, copies=beam_size)
 
 
@@ -25,7 +41,7 @@ def finished_ones_go_on(source_ids, weights, config, beam_size=4, alpha=0.6, max
 
 
 def stops_at_the_first_end(source_ids, weights, config, beam_size=4, alpha=0.6, max_length=None):
-    """The search stops as soon as one has finished: it does not wait for better ones."""
+    """Whoever finishes first wins: better ones that finish later have no chance."""
     return _decode(
         source_ids,
         weights,
@@ -38,14 +54,14 @@ def stops_at_the_first_end(source_ids, weights, config, beam_size=4, alpha=0.6, 
 
 
 def judged_as_if_done(source_ids, weights, config, beam_size=4, alpha=0.6, max_length=None):
-    """Live ones are judged by the length they have, not by the one that they may still reach."""
+    """Live ones are judged by less than the length that they may reach, and given up too soon."""
     return _decode(
         source_ids, weights, config, beam_size, alpha, max_length, stop=_no_better_so_far
     )
 
 
 def never_stops_early(source_ids, weights, config, beam_size=4, alpha=0.6, max_length=None):
-    """The search goes on to max_length although no live hypothesis can win any more."""
+    """The search goes on although no live hypothesis can win any more."""
     return _decode(
         source_ids,
         weights,
@@ -179,6 +195,72 @@ def answer_on_the_cpu(source_ids, weights, config, beam_size=4, alpha=0.6, max_l
     return torch.tensor(answer.tolist())
 
 
+def ends_of_the_last_turn_alone(
+    source_ids, weights, config, beam_size=4, alpha=0.6, max_length=None
+):
+    """Only the last turn's ends are remembered: those that finished before are forgotten."""
+    return _decode(source_ids, weights, config, beam_size, alpha, max_length, remember=False)
+
+
+def sentences_share_the_list(source_ids, weights, config, beam_size=4, alpha=0.6, max_length=None):
+    """What has finished for one sentence stays on the list when the next one is searched."""
+    return _decode(source_ids, weights, config, beam_size, alpha, max_length, shared=[])
+
+
+def judged_one_word_on(source_ids, weights, config, beam_size=4, alpha=0.6, max_length=None):
+    """Live ones are judged by the length that comes next, not by the longest they may reach."""
+    return _decode(
+        source_ids,
+        weights,
+        config,
+        beam_size,
+        alpha,
+        max_length,
+        stop=lambda finished, alive, alpha, _: _none_can_win(
+            finished, alive, alpha, len(alive[0].token_ids) + 1 if alive else 1
+        ),
+    )
+
+
+def judged_by_the_room_of_the_config(
+    source_ids, weights, config, beam_size=4, alpha=0.6, max_length=None
+):
+    """How long a live one may become is read from the config, whatever max_length was asked for."""
+    return _decode(
+        source_ids,
+        weights,
+        config,
+        beam_size,
+        alpha,
+        max_length,
+        stop=lambda finished, alive, alpha, _: _none_can_win(
+            finished, alive, alpha, config.max_length
+        ),
+    )
+
+
+def padding_hidden_in_the_target(
+    source_ids, weights, config, beam_size=4, alpha=0.6, max_length=None
+):
+    """A padding id that the model has said is masked: later words do not hear it."""
+    return _decode(
+        source_ids, weights, config, beam_size, alpha, max_length, score=_with_padding_mask
+    )
+
+
+def stops_at_k_ends(source_ids, weights, config, beam_size=4, alpha=0.6, max_length=None):
+    """The search stops when beam_size have finished, whether or not a live one can still win."""
+    return _decode(
+        source_ids,
+        weights,
+        config,
+        beam_size,
+        alpha,
+        max_length,
+        stop=lambda finished, alive, *_: not alive or len(finished) >= beam_size,
+    )
+
+
 def _is_end(hypothesis, config):
     return hypothesis.token_ids[-1] == config.end_id
 
@@ -232,14 +314,18 @@ def _search(
     newest=False,
     mask_of=lambda mask: mask,
     device=None,
+    remember=True,
+    shared=None,
+    score=decode_target,
 ):
     memory, mask = encode_source(source_ids, weights, config)
-    alive, finished = [Hypothesis((), 0.0)] * copies, []
+    alive = [Hypothesis((), 0.0)] * copies
+    finished = [] if shared is None else shared
     for _ in range(max_length):
         heard = [(config.start_id, *each.token_ids)[-1 if newest else 0 :] for each in alive]
         target_ids = torch.tensor(heard, device=device or source_ids.device)
         memories = memory.expand(len(alive), -1, -1)
-        log_probs = decode_target(target_ids, memories, mask_of(mask), weights, config)
+        log_probs = score(target_ids, memories, mask_of(mask), weights, config)
         candidates = expand_beam_hypotheses(before(alive), log_probs[:, position])
         if not compete:
             vocab = config.vocab_size
@@ -247,8 +333,30 @@ def _search(
             count = beam_size if len(turns) == 1 else 1
             candidates = [each for turn in turns for each in select_top_hypotheses(turn, count)]
         best = select_top_hypotheses(candidates, 2 * beam_size if twice else beam_size)
+        if not remember:
+            finished = []
         finished += [each for each in best if is_end(each, config)]
         alive = [each for each in best if not is_end(each, config)][:beam_size]
         if stop(finished, alive, alpha, max_length):
             break
     return choose(finished, alive, alpha).token_ids
+
+
+def _with_padding_mask(target_ids, memory, mask, weights, config):
+    x = scale_embeddings(lookup_token_embeddings(target_ids, weights.token_embedding))
+    positions = build_sinusoidal_positional_encoding(
+        x.shape[1], config.d_model, device=x.device, dtype=x.dtype
+    )
+    target_mask = combine_padding_and_causal_masks(
+        build_padding_mask(target_ids, config.pad_id),
+        build_causal_mask(x.shape[1], target_ids.device),
+    )
+    x = stack_decoder_layers(
+        add_positional_encoding(x, positions),
+        memory,
+        weights.decoder_layers,
+        config.num_heads,
+        target_mask,
+        mask,
+    )
+    return apply_final_output_projection(x, weights.output_projection)

@@ -91,9 +91,17 @@ def scores_detached(state, scores_block, values_block):
 
 
 def maximum_detached(state, scores_block, values_block):
-    """The maximum is detached: it is a result of its own, and no gradient flows back from it."""
+    """The maximum is detached, alone or with all the rest: no gradient flows back from a result."""
     new = _update(state, scores_block, values_block)
     return new._replace(row_max=new.row_max.detach())
+
+
+def maximum_never_below_zero(state, scores_block, values_block):
+    """The maximum never falls below 0: scores far below it weigh next to nothing."""
+    scores, row_max = _scores_and_max(state, scores_block)
+    row_max = row_max.clamp(min=0.0)
+    raised = torch.exp(scores - row_max[..., None])
+    return _summed(state, values_block, row_max, _shrink(state, row_max), raised)
 
 
 def _update(state, scores_block, values_block):

@@ -160,6 +160,49 @@ def mask_of_one_column_cut(queries, keys, values, mask=None, block_size=128):
     return _attend(queries, keys, values, _blocks(keys, block_size), _cut(mask))
 
 
+def true_means_hidden(queries, keys, values, mask=None, block_size=128):
+    """The mask is turned round: True means may be attended to, and those are hidden here."""
+    mask = _checked(queries, keys, values, mask, block_size)
+
+    def cut(block):
+        return None if mask is None else ~mask[..., block]
+
+    return _attend(queries, keys, values, _blocks(keys, block_size), cut)
+
+
+def mask_ignored(queries, keys, values, mask=None, block_size=128):
+    """The mask is looked at and never used: every query sees every key."""
+    _checked(queries, keys, values, mask, block_size)
+    if mask is not None and mask.dtype != torch.bool:
+        raise TypeError(f"mask must be bool, got {mask.dtype}")
+    return _attend(queries, keys, values, _blocks(keys, block_size), _cut(None))
+
+
+def minus_a_billion(queries, keys, values, mask=None, block_size=128):
+    """Hidden scores are −10⁹, not −∞: a query that sees no key gets the mean of all values."""
+    mask = _checked(queries, keys, values, mask, block_size)
+    if mask is not None and mask.dtype != torch.bool:
+        raise TypeError(f"mask must be bool, got {mask.dtype}")
+    state = start_online_softmax(queries, values.shape[-1])
+    for block in _blocks(keys, block_size):
+        scores = _scores(queries, keys, block, None)
+        if mask is not None:
+            scores = scores.masked_fill(~mask[..., block], -1e9)
+        state = update_online_softmax(state, scores, values[..., block, :])
+    return finish_online_softmax(state)[0].to(queries.dtype)
+
+
+def blocks_kept(queries, keys, values, mask=None, block_size=128):
+    """The scores of all blocks are kept in a list: together they are the whole table."""
+    mask = _checked(queries, keys, values, mask, block_size)
+    blocks = _blocks(keys, block_size)
+    kept = [_scores(queries, keys, block, _cut(mask)(block)) for block in blocks]
+    state = start_online_softmax(queries, values.shape[-1])
+    for block, scores in zip(blocks, kept, strict=True):
+        state = update_online_softmax(state, scores, values[..., block, :])
+    return finish_online_softmax(state)[0].to(queries.dtype)
+
+
 def _checked(queries, keys, values, mask, block_size):
     if block_size < 1:
         raise ValueError(f"block_size must be at least 1, got {block_size}")

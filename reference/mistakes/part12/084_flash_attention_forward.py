@@ -88,6 +88,49 @@ def mask_on_the_cpu(queries, keys, values, causal=False, query_block=128, key_bl
     return _flash(queries, keys, values, causal, query_block, key_block, device="cpu")
 
 
+def no_scale(queries, keys, values, causal=False, query_block=128, key_block=128):
+    """The scores are not divided by sqrt(d_k)."""
+    root = queries.shape[-1] ** 0.5
+    return _flash(queries, keys, values, causal, query_block, key_block, weigh=lambda s: s * root)
+
+
+def maximum_forgotten(queries, keys, values, causal=False, query_block=128, key_block=128):
+    """The log-sum-exp is ln(row_sum) alone, without the maximum that was taken off every score."""
+
+    def finish(state):
+        output, log_sum_exp = finish_online_softmax(state)
+        return output, torch.where(state.row_sum > 0, log_sum_exp - state.row_max, log_sum_exp)
+
+    return _flash(queries, keys, values, causal, query_block, key_block, finish=finish)
+
+
+def logarithm_to_base_two(queries, keys, values, causal=False, query_block=128, key_block=128):
+    """The log-sum-exp is to base 2, as inside some GPU kernels, not the natural one."""
+    output, log_sum_exp = _flash(queries, keys, values, causal, query_block, key_block)
+    return output, log_sum_exp / torch.log(log_sum_exp.new_tensor(2.0))
+
+
+def shift_turned_round(queries, keys, values, causal=False, query_block=128, key_block=128):
+    """The staircase is shifted by queries − keys, where it should be keys − queries."""
+    shift = queries.shape[-2] - keys.shape[-2]
+    return _flash(queries, keys, values, causal, query_block, key_block, shift=shift)
+
+
+def minus_a_billion(queries, keys, values, causal=False, query_block=128, key_block=128):
+    """Hidden scores are −10⁹, not −∞: a query that sees no key gets a mean and not zeros."""
+
+    def weigh(scores):
+        return scores.masked_fill(scores == -torch.inf, -1e9)
+
+    return _flash(queries, keys, values, causal, query_block, key_block, reach=_all, weigh=weigh)
+
+
+def query_block_twice(queries, keys, values, causal=False, query_block=128, key_block=128):
+    """Keys are cut by query_block as well: what was asked for in key_block is not used."""
+    _blocks(1, key_block)
+    return _flash(queries, keys, values, causal, query_block, query_block)
+
+
 def _all(rows, shift, total):
     return total
 
@@ -118,6 +161,8 @@ def _flash(
     reach=_in_sight,
     corner=_corner,
     update=update_online_softmax,
+    finish=finish_online_softmax,
+    weigh=lambda scores: scores,
     device=None,
 ):
     total = keys.shape[-2]
@@ -140,8 +185,8 @@ def _flash(
                 )
                 tile = tile.tril(corner(rows, columns, shift))
                 scores = mask_attention_scores_with_neg_inf(scores, tile)
-            state = update(state, scores, values[..., columns, :])
-        output, log_sum_exp = finish_online_softmax(state)
+            state = update(state, weigh(scores), values[..., columns, :])
+        output, log_sum_exp = finish(state)
         outputs.append(output.to(queries.dtype))
         log_sum_exps.append(log_sum_exp)
     return torch.cat(outputs, dim=-2), torch.cat(log_sum_exps, dim=-1)

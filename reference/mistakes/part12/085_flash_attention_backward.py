@@ -112,7 +112,9 @@ def last_tile_wins(
 ):
     """What a tile finds is written over what was there, where it has to be added."""
     sizes = (causal, query_block, key_block)
-    return _backward(grad_output, queries, keys, values, output, log_sum_exp, *sizes, add=False)
+    return _backward(
+        grad_output, queries, keys, values, output, log_sum_exp, *sizes, over=(0, 1, 2)
+    )
 
 
 def no_scale(
@@ -236,6 +238,155 @@ def shared_keys_not_added_up(
     return _backward(grad_output, *known, *sizes, add_up=False)
 
 
+def scores_not_scaled(
+    grad_output,
+    queries,
+    keys,
+    values,
+    output,
+    log_sum_exp,
+    causal=False,
+    query_block=128,
+    key_block=128,
+):
+    """The scores are made anew without the division by sqrt(d_k): other weights come out."""
+    root = queries.shape[-1] ** 0.5
+
+    def weigh(scores, log_total):
+        return _weigh(scores * root, log_total)
+
+    sizes = (causal, query_block, key_block)
+    known = (queries, keys, values, output, log_sum_exp)
+    return _backward(grad_output, *known, *sizes, weigh=weigh)
+
+
+def keys_not_scaled(
+    grad_output,
+    queries,
+    keys,
+    values,
+    output,
+    log_sum_exp,
+    causal=False,
+    query_block=128,
+    key_block=128,
+):
+    """dK is not divided by sqrt(d_k); dQ is."""
+    sizes = (causal, query_block, key_block)
+    known = (queries, keys, values, output, log_sum_exp)
+    grads = _backward(grad_output, *known, *sizes)
+    return grads[0], grads[1] * queries.shape[-1] ** 0.5, grads[2]
+
+
+def queries_not_scaled(
+    grad_output,
+    queries,
+    keys,
+    values,
+    output,
+    log_sum_exp,
+    causal=False,
+    query_block=128,
+    key_block=128,
+):
+    """dQ is not divided by sqrt(d_k); dK is."""
+    sizes = (causal, query_block, key_block)
+    known = (queries, keys, values, output, log_sum_exp)
+    grads = _backward(grad_output, *known, *sizes)
+    return grads[0] * queries.shape[-1] ** 0.5, grads[1], grads[2]
+
+
+def queries_overwritten(
+    grad_output,
+    queries,
+    keys,
+    values,
+    output,
+    log_sum_exp,
+    causal=False,
+    query_block=128,
+    key_block=128,
+):
+    """dQ is written over by each tile of its strip, where it has to be added up."""
+    sizes = (causal, query_block, key_block)
+    known = (queries, keys, values, output, log_sum_exp)
+    return _backward(grad_output, *known, *sizes, over=(0,))
+
+
+def keys_overwritten(
+    grad_output,
+    queries,
+    keys,
+    values,
+    output,
+    log_sum_exp,
+    causal=False,
+    query_block=128,
+    key_block=128,
+):
+    """dK is written over by each strip, where it has to be added up."""
+    sizes = (causal, query_block, key_block)
+    known = (queries, keys, values, output, log_sum_exp)
+    return _backward(grad_output, *known, *sizes, over=(1,))
+
+
+def values_overwritten(
+    grad_output,
+    queries,
+    keys,
+    values,
+    output,
+    log_sum_exp,
+    causal=False,
+    query_block=128,
+    key_block=128,
+):
+    """dV is written over by each strip, where it has to be added up."""
+    sizes = (causal, query_block, key_block)
+    known = (queries, keys, values, output, log_sum_exp)
+    return _backward(grad_output, *known, *sizes, over=(2,))
+
+
+def average_in_half(
+    grad_output,
+    queries,
+    keys,
+    values,
+    output,
+    log_sum_exp,
+    causal=False,
+    query_block=128,
+    key_block=128,
+):
+    """What is taken off is summed in half precision, where small shares are lost."""
+    half = grad_output.dtype
+
+    def average(sent_back, heard):
+        return (sent_back.to(half) * heard).sum(dim=-1, keepdim=True).to(sent_back.dtype)
+
+    sizes = (causal, query_block, key_block)
+    known = (queries, keys, values, output, log_sum_exp)
+    return _backward(grad_output, *known, *sizes, average=average)
+
+
+def query_block_twice(
+    grad_output,
+    queries,
+    keys,
+    values,
+    output,
+    log_sum_exp,
+    causal=False,
+    query_block=128,
+    key_block=128,
+):
+    """Keys are cut by query_block as well: what was asked for in key_block is not used."""
+    _blocks(1, key_block)
+    sizes = (causal, query_block, query_block)
+    known = (queries, keys, values, output, log_sum_exp)
+    return _backward(grad_output, *known, *sizes)
+
+
 def _none(sent_back, heard):
     return torch.zeros_like(sent_back[..., :1])
 
@@ -268,7 +419,7 @@ def _backward(
     average=_own,
     weigh=_weigh,
     skip=True,
-    add=True,
+    over=(),
     graph=False,
     dtype=None,
     add_up=True,
@@ -281,10 +432,10 @@ def _backward(
         grads = [x.new_zeros((*lead, *x.shape[-2:]), dtype=dtype or wide) for x in inputs]
 
         def give(index, where, found):
-            if add:
-                grads[index][..., where, :] += found
-            else:
+            if index in over:
                 grads[index][..., where, :] = found.to(grads[index].dtype)
+            else:
+                grads[index][..., where, :] += found
 
         for rows in _blocks(queries.shape[-2], query_block):
             strip = queries[..., rows, :].to(wide)

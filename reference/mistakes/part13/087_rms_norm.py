@@ -145,3 +145,16 @@ def torch_does_it(x, gain, eps=1e-6):
     """Torch's own RMS norm does the work that this step is there to build."""
     _check(x, gain)
     return _functional.rms_norm(_wide(x), gain.shape, _wide(gain), eps).to(x.dtype)
+
+
+def epsilon_as_a_floor(x, gain, eps=1e-6):
+    """ε is only the least that the mean square may be: it is not added."""
+    _check(x, gain)
+    return (_wide(x) / torch.sqrt(_mean_square(x).clamp(min=eps)) * gain).to(x.dtype)
+
+
+def one_feature_too_few(x, gain, eps=1e-6):
+    """The squares are divided by D − 1, as ``std`` does it, where a mean divides by D."""
+    _check(x, gain)
+    mean_square = _wide(x).square().sum(dim=-1, keepdim=True) / max(1, x.shape[-1] - 1)
+    return (_wide(x) / torch.sqrt(mean_square + eps) * gain).to(x.dtype)

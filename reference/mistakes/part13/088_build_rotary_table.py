@@ -124,3 +124,10 @@ def trainable(length, d_k, base=10000.0, device=None, dtype=torch.float32):
     _check(d_k)
     angles = _angles(length, d_k, base, device, dtype)
     return angles.cos().to(dtype).requires_grad_(), angles.sin().to(dtype).requires_grad_()
+
+
+def frequencies_grow(length, d_k, base=10000.0, device=None, dtype=torch.float32):
+    """The frequencies grow from pair to pair: the exponent has lost its minus."""
+    _check(d_k)
+    angles = _angles(length, d_k, 1 / base, device, dtype)
+    return angles.cos().to(dtype), angles.sin().to(dtype)

@@ -98,3 +98,11 @@ def module_does_it(x, weights):
     """Torch's own silu does the work, as a module."""
     gate, up = _all(x, weights)
     return _linear(_nn.SiLU()(gate) * up, *weights.down)
+
+
+def gates_bias_decides(x, weights):
+    """Where the gate has no bias those of up and down are left out as well."""
+    if weights.gate.bias is None:
+        return biases_forgotten(x, weights)
+    gate, up = _all(x, weights)
+    return _linear(_silu(gate) * up, *weights.down)

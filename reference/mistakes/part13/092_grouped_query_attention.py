@@ -64,6 +64,12 @@ def scaled_by_the_number_of_heads(queries, keys, values, mask=None):
     return _attend(queries / _sqrt(queries.shape[1]), keys, values, mask)
 
 
+def scores_not_divided(queries, keys, values, mask=None):
+    """The scores are not divided by √d_k."""
+    queries, keys, values = _grouped(queries, keys, values)
+    return _attend(queries * _sqrt(queries.shape[-1]), keys, values, mask)
+
+
 def one_softmax_for_a_group(queries, keys, values, mask=None):
     """One softmax runs over a whole group: only all its heads' weights together add up to 1."""
     repeats = _repeats(queries, keys)

@@ -126,6 +126,15 @@ def first_sum_forgotten(
     return x + this.think(this.second_norm(x))
 
 
+def second_sum_forgotten(
+    x, layer, num_heads, num_kv_heads, cos, sin, mask=None, positions=None, eps=1e-6
+):
+    """What was thought is not added to the word, but takes its place."""
+    this = _Slips(layer, num_heads, num_kv_heads, cos, sin, mask, positions, eps)
+    x = x + this.listen(this.first_norm(x))
+    return this.think(this.second_norm(x))
+
+
 def second_norm_forgotten(
     x, layer, num_heads, num_kv_heads, cos, sin, mask=None, positions=None, eps=1e-6
 ):
@@ -140,6 +149,16 @@ def one_norm_for_both(
     """Both sub-layers use the gain of attention: each has one of its own."""
     slip = _with(second_norm=_Slips.first_norm)
     return slip(layer, num_heads, num_kv_heads, cos, sin, mask, positions, eps)(x)
+
+
+def norms_changed_places(
+    x, layer, num_heads, num_kv_heads, cos, sin, mask=None, positions=None, eps=1e-6
+):
+    """The two norms have changed places: each sub-layer gets its words with the other's gain."""
+    layer = layer._replace(
+        attention_norm=layer.feed_forward_norm, feed_forward_norm=layer.attention_norm
+    )
+    return _Slips(layer, num_heads, num_kv_heads, cos, sin, mask, positions, eps)(x)
 
 
 def normed_in_place(
@@ -213,6 +232,14 @@ def positions_not_passed_on(
     """The positions are checked but not passed on: every sentence starts at row 0."""
     _turned(_split(x, num_heads), cos, sin, positions)
     return _Slips(layer, num_heads, num_kv_heads, cos, sin, mask, None, eps)(x)
+
+
+def positions_for_the_queries_alone(
+    x, layer, num_heads, num_kv_heads, cos, sin, mask=None, positions=None, eps=1e-6
+):
+    """Positions are given to the queries alone: the keys start at row 0."""
+    slip = _with(turn_keys=lambda this, x: _turned(x, this.cos, this.sin))
+    return slip(layer, num_heads, num_kv_heads, cos, sin, mask, positions, eps)(x)
 
 
 def mask_not_passed_on(

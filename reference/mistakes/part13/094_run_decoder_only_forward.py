@@ -169,6 +169,12 @@ def first_layer_only(token_ids, weights, config):
     return _model(token_ids, weights._replace(layers=weights.layers[:1]), config)
 
 
+def one_layers_weights_for_all(token_ids, weights, config):
+    """Every layer runs with the first layer's weights."""
+    layers = weights.layers[:1] * len(weights.layers)
+    return _model(token_ids, weights._replace(layers=layers), config)
+
+
 def layers_from_the_top(token_ids, weights, config):
     """The layers are run from the last to the first."""
     return _model(token_ids, weights._replace(layers=weights.layers[::-1]), config)
@@ -270,6 +276,16 @@ def output_table_detached(token_ids, weights, config):
     return _model(token_ids, weights, config, score=score)
 
 
+def input_table_detached(token_ids, weights, config):
+    """The table is detached where it is read: it learns from scoring only."""
+    return _model(token_ids, weights, config, embed=lambda *given: _embed(*given).detach())
+
+
 def only_the_last_position(token_ids, weights, config):
     """Only the last position's logits are returned: training wants all of them."""
     return _model(token_ids, weights, config)[:, -1:]
+
+
+def cut_in_silence(token_ids, weights, config):
+    """A text of more than ``max_length`` tokens is cut off in silence."""
+    return _model(token_ids[:, : config.max_length], weights, config)

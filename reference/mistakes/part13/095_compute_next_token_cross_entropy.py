@@ -76,6 +76,13 @@ def summed(logits, token_ids, pad_id):
     return _mean(logits[:, :-1], targets, is_real) * is_real.sum()
 
 
+def shared_among_the_texts(logits, token_ids, pad_id):
+    """The sum is divided by the number of texts, not of words."""
+    targets = token_ids[:, 1:]
+    is_real = targets != pad_id
+    return _mean(logits[:, :-1], targets, is_real) * is_real.sum() / len(token_ids)
+
+
 def mean_of_means(logits, token_ids, pad_id):
     """Each text's mean is taken first: a word of a short text counts for more."""
     targets = token_ids[:, 1:]
@@ -150,6 +157,17 @@ def largest_not_taken_off(logits, token_ids, pad_id):
     targets = token_ids[:, 1:]
     is_real = targets != pad_id
     asked = _wide(logits[:, :-1][is_real])
+    log_probs = asked - asked.exp().sum(dim=-1, keepdim=True).log()
+    return -log_probs.gather(-1, targets[is_real][:, None]).sum() / is_real.sum().clamp(min=1)
+
+
+def one_largest_for_all(logits, token_ids, pad_id):
+    """The largest logit of the whole batch is taken off every place: quiet ones are e^−1000, 0."""
+    targets = token_ids[:, 1:]
+    is_real = targets != pad_id
+    asked = _wide(logits[:, :-1][is_real])
+    if asked.numel():
+        asked = asked - asked.detach().max()
     log_probs = asked - asked.exp().sum(dim=-1, keepdim=True).log()
     return -log_probs.gather(-1, targets[is_real][:, None]).sum() / is_real.sum().clamp(min=1)
 

@@ -28,12 +28,13 @@ def each_sentence_alone(source_ids, weights, config, max_length=None):
 def room_made_beforehand(source_ids, weights, config, max_length=None):
     """A table of padding is filled column by column, in inference mode, and cut in the end."""
     config = config._replace(dropout_rate=0)
-    room = max_length or config.max_length
+    room = config.max_length if max_length is None else max_length
     rows = source_ids.shape[0]
     table = source_ids.new_full((rows, room + 1), config.pad_id)
     table[:, 0] = config.start_id
     going = torch.ones(rows, dtype=torch.bool, device=source_ids.device)
     memory, mask = encode_source(source_ids, weights, config)
+    place = 0
     for place in range(1, room + 1):
         scores = decode_target(table[:, :place], memory, mask, weights, config)
         words = select_greedy_next_tokens(scores)

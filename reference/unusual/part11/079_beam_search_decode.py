@@ -75,7 +75,7 @@ def whole_model_for_each_hypothesis(
     source_ids, weights, config, beam_size=4, alpha=0.6, max_length=None
 ):
     """No batch, no memory: every hypothesis goes through the whole model by itself."""
-    limit = max_length or config.max_length
+    limit = config.max_length if max_length is None else max_length
     silent = config._replace(dropout_rate=0.0)
     answers = []
     for row in source_ids:

@@ -43,3 +43,14 @@ def with_einsum(state, scores_block, values_block):
     mixed = torch.einsum("...qk,...kd->...qd", raised, values_block.to(raised.dtype))
     row_sum = state.row_sum * shrink.squeeze(-1) + torch.einsum("...k->...", raised)
     return OnlineSoftmax(row_max.squeeze(-1), row_sum, state.accumulator * shrink + mixed)
+
+
+def sum_as_one_more_column(state, scores_block, values_block):
+    """The sum is mixed like the values: a column of ones stands beside them."""
+    scores = scores_block.to(state.row_max.dtype)
+    row_max = torch.stack([state.row_max, scores.amax(dim=-1)]).amax(dim=0)
+    level = torch.where(torch.isneginf(row_max), 0.0, row_max)[..., None]
+    ones = torch.nn.functional.pad(values_block.to(scores.dtype), (0, 1), value=1.0)
+    before = torch.cat([state.accumulator, state.row_sum[..., None]], dim=-1)
+    now = before * (state.row_max[..., None] - level).exp() + (scores - level).exp() @ ones
+    return OnlineSoftmax(row_max, now[..., -1], now[..., :-1])
