@@ -73,23 +73,37 @@ def test_agrees_with_torch(size):
     assert_close(output, torch_layers.norm(x + heard, layer.self_attention_norm))
 
 
-def test_at_rate_1_nothing_is_heard():
-    """All that was heard is dropped, and x itself is not: the norm of x is left."""
+@pytest.mark.parametrize("learning", [True, False], ids=["learning", "no_grad"])
+def test_at_rate_1_nothing_is_heard(learning):
+    """All that was heard is dropped, x itself is not: the norm of x, learning or not."""
     x, layer = draw.floats(2, 3, 8), draw_weights.encoder_layer(8, 3)
     mask = draw.visible(2, 1, 1, 3)
-    output = encoder_layer_self_attention_sublayer(x, layer, 2, mask, 1.0)
+    with torch.set_grad_enabled(learning):
+        output = encoder_layer_self_attention_sublayer(x, layer, 2, mask, 1.0)
     assert_close(output, torch_layers.norm(x, layer.self_attention_norm))
 
 
 def test_dropout_falls_on_what_was_heard_and_on_nothing_else():
-    """At rate 1/4 each of 4 numbers heard is gone or 4/3 of itself: 16 rows are possible."""
-    x, layer = draw.floats(1, 1, 4), draw_weights.encoder_layer(4, 3)
-    alone = torch.ones(1, 1, 1, 1, dtype=torch.bool)
-    heard = torch_layers.attend(x, x, layer.self_attention, 2, alone)
+    """At rate 1/4 each of 4 numbers heard is gone or 4/3 of itself: 16 rows for each word."""
+    x, layer = draw.floats(1, 2, 4), draw_weights.encoder_layer(4, 3)
+    mask = torch.ones(1, 1, 1, 2, dtype=torch.bool)
+    heard = torch_layers.attend(x, x, layer.self_attention, 2, mask)
     output = encoder_layer_self_attention_sublayer(
-        x.expand(300, 1, 4), layer, 2, alone, 0.25, torch.Generator().manual_seed(0)
+        x.expand(300, 2, 4), layer, 2, mask, 0.25, torch.Generator().manual_seed(0)
     )
-    assert_dropped(output, rows_left(x[0, 0], heard[0, 0], layer.self_attention_norm, 0.25))
+    norm = layer.self_attention_norm
+    rows = [rows_left(*words, norm, 0.25) for words in zip(x[0], heard[0], strict=True)]
+    assert_dropped(output, torch.cat(rows))
+
+
+def test_each_call_drops_numbers_of_its_own():
+    """A generator goes on where it stopped: 800 numbers dropped alike again have no chance."""
+    x, layer = draw.floats(100, 1, 8), draw_weights.encoder_layer(8, 3)
+    alone, generator = torch.ones(100, 1, 1, 1, dtype=torch.bool), torch.Generator().manual_seed(0)
+    first, second = (
+        encoder_layer_self_attention_sublayer(x, layer, 2, alone, 0.5, generator) for _ in range(2)
+    )
+    assert not torch.equal(first, second), "two calls in a row drop the same numbers"
 
 
 def test_a_mask_of_numbers_is_an_error():

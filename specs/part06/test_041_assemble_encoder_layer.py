@@ -13,7 +13,7 @@ from kata.weights import (
 )
 from specs.harness import draw, draw_weights, torch_layers
 from specs.harness.check import assert_close
-from specs.harness.dropped import distinct_rows
+from specs.harness.dropped import assert_dropped, distinct_rows, rows_left
 
 NOT_WITH = ("transformer",)
 
@@ -72,12 +72,39 @@ def test_agrees_with_torch(size):
     assert_close(output, torch_layers.encode(x, [layer], size.heads, mask))
 
 
-def test_at_rate_1_only_the_norms_are_left():
-    """Both sub-layers are dropped: the second norm of the first norm of x."""
+@pytest.mark.parametrize("learning", [True, False], ids=["learning", "no_grad"])
+def test_at_rate_1_only_the_norms_are_left(learning):
+    """Both sub-layers are dropped: two norms of x, whether anything is to be learned or not."""
     x, layer = draw.floats(2, 3, 8), draw_weights.encoder_layer(8, 5)
-    output = assemble_encoder_layer(x, layer, 2, draw.visible(2, 1, 1, 3), 1.0)
+    with torch.set_grad_enabled(learning):
+        output = assemble_encoder_layer(x, layer, 2, draw.visible(2, 1, 1, 3), 1.0)
     normed = torch_layers.norm(x, layer.self_attention_norm)
     assert_close(output, torch_layers.norm(normed, layer.feed_forward_norm))
+
+
+def test_in_the_first_half_only_what_was_heard_is_dropped():
+    """The second half thinks of nothing. At rate 1/4 there are 16 rows for each of two words."""
+    layer = draw_weights.encoder_layer(4, 4)
+    layer = layer._replace(feed_forward=FeedForwardWeights(NOTHING, NOTHING))
+    x, mask = draw.floats(1, 2, 4), torch.ones(1, 1, 1, 2, dtype=torch.bool)
+    heard = torch_layers.attend(x, x, layer.self_attention, 2, mask)
+    generator = torch.Generator().manual_seed(0)
+    output = assemble_encoder_layer(x.expand(300, 2, 4), layer, 2, mask, 0.25, generator)
+    norm = layer.self_attention_norm
+    rows = [rows_left(*words, norm, 0.25) for words in zip(x[0], heard[0], strict=True)]
+    assert_dropped(output, torch_layers.norm(torch.cat(rows), layer.feed_forward_norm))
+
+
+def test_in_the_second_half_only_the_thought_is_dropped():
+    """The first half hears nothing, and leaves the norm of x. At rate 1/4 there are 16 rows."""
+    layer = draw_weights.encoder_layer(4, 5)
+    layer = layer._replace(self_attention=AttentionWeights(NOTHING, NOTHING, NOTHING, NOTHING))
+    x, alone = draw.floats(1, 1, 4), torch.ones(1, 1, 1, 1, dtype=torch.bool)
+    generator = torch.Generator().manual_seed(0)
+    output = assemble_encoder_layer(x.expand(300, 1, 4), layer, 2, alone, 0.25, generator)
+    normed = torch_layers.norm(x, layer.self_attention_norm)
+    thought = torch_layers.feed_forward(normed, layer.feed_forward)
+    assert_dropped(output, rows_left(normed[0, 0], thought[0, 0], layer.feed_forward_norm, 0.25))
 
 
 def test_each_sub_layer_drops_numbers_of_its_own():
@@ -85,5 +112,13 @@ def test_each_sub_layer_drops_numbers_of_its_own():
     x, layer = draw.floats(1, 1, 4).expand(300, 1, 4), draw_weights.encoder_layer(4, 5)
     alone = torch.ones(300, 1, 1, 1, dtype=torch.bool)
     generator = torch.Generator().manual_seed(0)
-    output = assemble_encoder_layer(x, layer, 2, alone, 0.5, generator)
-    assert distinct_rows(output) > 16, "both sub-layers drop the same numbers"
+    count = distinct_rows(assemble_encoder_layer(x, layer, 2, alone, 0.5, generator))
+    assert count > 16, f"{count} ways: two sub-layers that drop 4 numbers each have 256"
+
+
+def test_each_call_drops_numbers_of_its_own():
+    """A generator goes on where it stopped: 1600 numbers dropped alike again have no chance."""
+    x, layer = draw.floats(100, 1, 8), draw_weights.encoder_layer(8, 5)
+    alone, generator = torch.ones(100, 1, 1, 1, dtype=torch.bool), torch.Generator().manual_seed(0)
+    first, second = (assemble_encoder_layer(x, layer, 2, alone, 0.5, generator) for _ in range(2))
+    assert not torch.equal(first, second), "two calls in a row drop the same numbers"

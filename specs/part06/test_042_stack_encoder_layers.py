@@ -64,6 +64,12 @@ def test_one_layer_alone():
     assert_close(output, expected=[[[15.0, 19.0, 29.0, 37.0]]])
 
 
+def test_seven_floors_are_seven():
+    """The first layer six times, and the second: one that stands there again works again."""
+    layers = (FIRST,) * 6 + (SECOND,)
+    assert_close(stack_encoder_layers(X, layers, 2, ALONE), only_the_norms(X, layers))
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 def test_half_precision_stays_half(dtype):
     """The worked example again."""
@@ -105,10 +111,12 @@ def test_a_padded_sentence_gives_what_it_gives_alone():
     assert_close(padded[:, :2], alone)
 
 
-def test_at_rate_1_only_the_norms_are_left():
-    """Every sub-layer of every layer is dropped."""
+@pytest.mark.parametrize("learning", [True, False], ids=["learning", "no_grad"])
+def test_at_rate_1_only_the_norms_are_left(learning):
+    """Every sub-layer of every layer is dropped, whether anything is to be learned or not."""
     x, layers = draw.floats(2, 3, 8), draw_weights.encoder_layers(3, 8, 12)
-    output = stack_encoder_layers(x, layers, 2, draw.visible(2, 1, 1, 3), 1.0)
+    with torch.set_grad_enabled(learning):
+        output = stack_encoder_layers(x, layers, 2, draw.visible(2, 1, 1, 3), 1.0)
     assert_close(output, only_the_norms(x, layers))
 
 
@@ -117,4 +125,13 @@ def test_each_layer_drops_numbers_of_its_own():
     x, layers = draw.floats(1, 1, 4).expand(600, 1, 4), draw_weights.encoder_layers(2, 4, 5)
     generator = torch.Generator().manual_seed(0)
     output = stack_encoder_layers(x, layers, 2, ALONE.expand(600, 1, 1, 1), 0.5, generator)
-    assert distinct_rows(output) > 256, "the layers drop the same numbers"
+    count = distinct_rows(output)
+    assert count > 256, f"{count} ways: two layers that drop 4 numbers twice have 65536"
+
+
+def test_each_call_drops_numbers_of_its_own():
+    """A generator goes on where it stopped: 3200 numbers dropped alike again have no chance."""
+    x, layers = draw.floats(100, 1, 8), draw_weights.encoder_layers(2, 8, 5)
+    alone, generator = ALONE.expand(100, 1, 1, 1), torch.Generator().manual_seed(0)
+    first, second = (stack_encoder_layers(x, layers, 2, alone, 0.5, generator) for _ in range(2))
+    assert not torch.equal(first, second), "two calls in a row drop the same numbers"

@@ -81,24 +81,40 @@ def test_source_and_target_of_one_length_agree_with_torch():
     assert_close(output, torch_layers.norm(x + seen, layer.cross_attention_norm))
 
 
-def test_at_rate_1_nothing_is_seen():
-    """All that was seen is dropped, and x itself is not: the norm of x is left."""
+@pytest.mark.parametrize("learning", [True, False], ids=["learning", "no_grad"])
+def test_at_rate_1_nothing_is_seen(learning):
+    """All that was seen is dropped, x itself is not: the norm of x, learning or not."""
     x, memory, layer = draw.floats(2, 3, 8), draw.floats(2, 5, 8), draw_weights.decoder_layer(8, 3)
     mask = draw.visible(2, 1, 1, 5)
-    output = decoder_layer_cross_attention_sublayer(x, memory, layer, 2, mask, 1.0)
+    with torch.set_grad_enabled(learning):
+        output = decoder_layer_cross_attention_sublayer(x, memory, layer, 2, mask, 1.0)
     assert_close(output, torch_layers.norm(x, layer.cross_attention_norm))
 
 
 def test_dropout_falls_on_what_was_seen_and_on_nothing_else():
-    """At rate 1/4 each of 4 numbers seen is gone or 4/3 of itself: 16 rows are possible."""
-    x, memory = draw.floats(1, 1, 4), draw.floats(1, 1, 4, seed=1)
-    layer, alone = draw_weights.decoder_layer(4, 3), torch.ones(1, 1, 1, 1, dtype=torch.bool)
-    seen = torch_layers.attend(x, memory, layer.cross_attention, 2, alone)
-    many, generator = memory.expand(300, 1, 4), torch.Generator().manual_seed(0)
+    """At rate 1/4 each of 4 numbers seen is gone or 4/3 of itself: 16 rows for each word."""
+    x, memory = draw.floats(1, 2, 4), draw.floats(1, 2, 4, seed=1)
+    layer, mask = draw_weights.decoder_layer(4, 3), torch.ones(1, 1, 1, 2, dtype=torch.bool)
+    seen = torch_layers.attend(x, memory, layer.cross_attention, 2, mask)
+    many, generator = memory.expand(300, 2, 4), torch.Generator().manual_seed(0)
     output = decoder_layer_cross_attention_sublayer(
-        x.expand(300, 1, 4), many, layer, 2, alone, 0.25, generator
+        x.expand(300, 2, 4), many, layer, 2, mask, 0.25, generator
     )
-    assert_dropped(output, rows_left(x[0, 0], seen[0, 0], layer.cross_attention_norm, 0.25))
+    norm = layer.cross_attention_norm
+    rows = [rows_left(*words, norm, 0.25) for words in zip(x[0], seen[0], strict=True)]
+    assert_dropped(output, torch.cat(rows))
+
+
+def test_each_call_drops_numbers_of_its_own():
+    """A generator goes on where it stopped: 800 numbers dropped alike again have no chance."""
+    x, memory = draw.floats(2, 100, 1, 8)
+    layer, alone = draw_weights.decoder_layer(8, 3), torch.ones(100, 1, 1, 1, dtype=torch.bool)
+    generator = torch.Generator().manual_seed(0)
+    first, second = (
+        decoder_layer_cross_attention_sublayer(x, memory, layer, 2, alone, 0.5, generator)
+        for _ in range(2)
+    )
+    assert not torch.equal(first, second), "two calls in a row drop the same numbers"
 
 
 def test_a_mask_of_numbers_is_an_error():

@@ -59,10 +59,12 @@ def test_agrees_with_torch(size):
     assert_close(decoder_layer_feed_forward_sublayer(x, layer), expected)
 
 
-def test_at_rate_1_no_thought_is_left():
-    """All that came of it is dropped, and x itself is not: the norm of x is left."""
+@pytest.mark.parametrize("learning", [True, False], ids=["learning", "no_grad"])
+def test_at_rate_1_no_thought_is_left(learning):
+    """All that came of it is dropped, x itself is not: the norm of x, learning or not."""
     x, layer = draw.floats(2, 3, 8), draw_weights.decoder_layer(8, 5)
-    output = decoder_layer_feed_forward_sublayer(x, layer, 1.0)
+    with torch.set_grad_enabled(learning):
+        output = decoder_layer_feed_forward_sublayer(x, layer, 1.0)
     assert_close(output, torch_layers.norm(x, layer.feed_forward_norm))
 
 
@@ -73,3 +75,13 @@ def test_dropout_falls_on_the_thought_and_on_nothing_else():
     generator = torch.Generator().manual_seed(0)
     output = decoder_layer_feed_forward_sublayer(x.expand(300, 1, 4), layer, 0.25, generator)
     assert_dropped(output, rows_left(x[0, 0], thought[0, 0], layer.feed_forward_norm, 0.25))
+
+
+def test_each_call_drops_numbers_of_its_own():
+    """A generator goes on where it stopped: 800 numbers dropped alike again have no chance."""
+    x, layer = draw.floats(100, 1, 8), draw_weights.decoder_layer(8, 5)
+    generator = torch.Generator().manual_seed(0)
+    first, second = (
+        decoder_layer_feed_forward_sublayer(x, layer, 0.5, generator) for _ in range(2)
+    )
+    assert not torch.equal(first, second), "two calls in a row drop the same numbers"

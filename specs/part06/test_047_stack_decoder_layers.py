@@ -15,7 +15,7 @@ from kata.weights import (
 )
 from specs.harness import draw, draw_weights, torch_layers
 from specs.harness.check import assert_close
-from specs.harness.dropped import distinct_rows
+from specs.harness.dropped import assert_dropped, distinct_rows, rows_left
 
 NOTHING, ITSELF = LinearWeights(torch.zeros(4, 4)), LinearWeights(torch.eye(4))
 LOUD = LayerNormWeights(torch.full((4,), 3000.0), torch.zeros(4))
@@ -31,6 +31,16 @@ def looking_layer(gain, bias):
         feed_forward=FeedForwardWeights(NOTHING, NOTHING),
         feed_forward_norm=LayerNormWeights(torch.full((4,), gain), torch.tensor(bias)),
     )
+
+
+def only_looking(x, layers):
+    """Look at the memory's mean and norm, once in each layer."""
+
+    def look(x, layer):
+        x = torch_layers.norm(torch_layers.norm(x, LOUD) + MEMORY.mean(dim=1), LOUD)
+        return torch_layers.norm(x, layer.feed_forward_norm)
+
+    return reduce(look, layers, x)
 
 
 # In thousands, so that the norm's ε = 10⁻⁵ does not show. The memory's mean is (−8, 0, 0, 8).
@@ -55,6 +65,12 @@ def test_one_layer_alone():
     """(−3, −1, −1, 5) + (10, 20, 30, 40)."""
     output = stack_decoder_layers(X, MEMORY, (SECOND,), 2, ALONE, BOTH)
     assert_close(output, expected=[[[7.0, 19.0, 29.0, 45.0]]])
+
+
+def test_seven_floors_are_seven():
+    """The first layer six times, and the second: one that stands there again works again."""
+    layers = (FIRST,) * 6 + (SECOND,)
+    assert_close(stack_decoder_layers(X, MEMORY, layers, 2, ALONE, BOTH), only_looking(X, layers))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
@@ -121,11 +137,13 @@ def only_the_norms(x, layers):
     return reduce(torch_layers.norm, sum(norms, ()), x)
 
 
-def test_at_rate_1_only_the_norms_are_left():
-    """Every sub-layer of every layer is dropped."""
+@pytest.mark.parametrize("learning", [True, False], ids=["learning", "no_grad"])
+def test_at_rate_1_only_the_norms_are_left(learning):
+    """Every sub-layer of every layer is dropped, whether anything is to be learned or not."""
     x, memory = draw.floats(2, 3, 8), draw.floats(2, 5, 8, seed=1)
     layers, source = draw_weights.decoder_layers(3, 8, 12), draw.visible(2, 1, 1, 5)
-    output = stack_decoder_layers(x, memory, layers, 2, stairs(3), source, 1.0)
+    with torch.set_grad_enabled(learning):
+        output = stack_decoder_layers(x, memory, layers, 2, stairs(3), source, 1.0)
     assert_close(output, only_the_norms(x, layers))
 
 
@@ -134,4 +152,25 @@ def test_each_layer_drops_numbers_of_its_own():
     x, memory = X.expand(300, 1, 4), (1e3 * draw.floats(1, 1, 4)).expand(300, 1, 4)
     generator = torch.Generator().manual_seed(0)
     output = stack_decoder_layers(x, memory, (FIRST, SECOND), 2, ALONE, ALONE, 0.5, generator)
-    assert distinct_rows(output) > 16, "the layers drop the same numbers"
+    count = distinct_rows(output)
+    assert count > 16, f"{count} ways: two layers that drop the 4 numbers seen have 256"
+
+
+def test_the_memory_itself_is_never_dropped():
+    """A layer that looks sees (−8, 0, 0, 8): at rate 1/4 each number is gone or 4/3 of itself."""
+    x, memory = X.expand(300, 1, 4), MEMORY.expand(300, 2, 4)
+    generator = torch.Generator().manual_seed(0)
+    output = stack_decoder_layers(x, memory, (SECOND,), 2, ALONE, BOTH, 0.25, generator)
+    normed, seen = torch_layers.norm(X, LOUD), torch.tensor([-8000.0, 0.0, 0.0, 8000.0])
+    rows = rows_left(normed[0, 0], seen, LOUD, 0.25)
+    assert_dropped(output, torch_layers.norm(rows, SECOND.feed_forward_norm))
+
+
+def test_each_call_drops_numbers_of_its_own():
+    """A generator goes on where it stopped: 2400 numbers dropped alike again have no chance."""
+    x, memory = 1e3 * draw.floats(2, 300, 1, 4)
+    generator, layers = torch.Generator().manual_seed(0), (FIRST, SECOND)
+    first, second = (
+        stack_decoder_layers(x, memory, layers, 2, ALONE, ALONE, 0.5, generator) for _ in range(2)
+    )
+    assert not torch.equal(first, second), "two calls in a row drop the same numbers"

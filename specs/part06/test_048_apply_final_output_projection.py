@@ -6,7 +6,7 @@ import torch
 from kata.part06_transformer import apply_final_output_projection
 from kata.weights import LinearWeights
 from specs.harness import draw, draw_weights, torch_layers
-from specs.harness.check import assert_close
+from specs.harness.check import assert_close, rejects
 
 # A vocabulary of three: the first likes feature 0, the second dislikes it, the third likes both.
 WORDS = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [2.0, 1.0]])
@@ -31,6 +31,19 @@ def test_as_many_words_as_features():
     square = LinearWeights(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     logits = apply_final_output_projection(torch.tensor([[[1.0, 10.0]]]), square)
     assert_close(logits, expected=[[[21.0, 43.0]]])
+
+
+def test_a_score_may_be_of_any_size():
+    """1000 · 1 and 1000 · −1: nothing is cut off."""
+    words = LinearWeights(torch.tensor([[1.0], [-1.0]]))
+    logits = apply_final_output_projection(torch.tensor([[[1000.0]]]), words)
+    assert_close(logits, expected=[[[1000.0, -1000.0]]])
+
+
+def test_a_bias_that_is_not_one_number_for_each_word_is_an_error():
+    """Three rows of three would make three sentences of one."""
+    with rejects(ValueError, naming=(3, 1, 3)):
+        apply_final_output_projection(X, LinearWeights(WORDS, torch.zeros(3, 1, 3)))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)

@@ -30,8 +30,15 @@ def test_the_embedding_table_is_what_is_kept():
     assert_equal(tied.token_embedding, weights.token_embedding)
 
 
+def test_the_bias_keeps_its_numbers():
+    """The tie is between two tables, and the bias is in neither."""
+    weights = untied()
+    tied = tie_output_projection_to_token_embeddings(weights)
+    assert_equal(tied.output_projection.bias, weights.output_projection.bias)
+
+
 def test_the_bias_stays():
-    """One number for each word, which the embeddings do not have."""
+    """The very same tensor. One number for each word, which the embeddings do not have."""
     weights = untied()
     tied = tie_output_projection_to_token_embeddings(weights)
     same = tied.output_projection.bias is weights.output_projection.bias

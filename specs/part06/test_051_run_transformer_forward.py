@@ -1,6 +1,7 @@
 """051 · run_transformer_forward. Lesson: 051_run_transformer_forward.md."""
 
 from functools import reduce
+from itertools import product
 from math import log, sqrt
 
 import pytest
@@ -11,7 +12,7 @@ from kata.weights import LayerNormWeights, LinearWeights
 from specs.harness import draw, draw_weights, torch_layers
 from specs.harness.check import assert_close, rejects
 from specs.harness.draw_weights import TINY
-from specs.harness.dropped import distinct_rows
+from specs.harness.dropped import assert_dropped, distinct_rows
 
 # Id 0 is padding, 1 starts a sentence and 2 ends it, as TINY has it; 3 to 10 are words.
 SOURCES = torch.tensor([[3, 4, 5, 6, 2], [7, 8, 2, 0, 0], [9, 2, 0, 0, 0]])
@@ -107,10 +108,19 @@ def test_a_sentence_over_max_length_is_an_error(source, target):
         run_transformer_forward(*ids, draw_weights.transformer(), TINY)
 
 
-def test_sentences_may_be_as_long_as_max_length():
-    """Nine tokens each where nine are allowed: torch agrees."""
+@pytest.mark.parametrize(("source", "target"), [(-1, 3), (3, -1)], ids=["source", "target"])
+def test_an_id_below_zero_is_an_error(source, target):
+    """Plain indexing would read -1 as the last word: nothing is wrapped round."""
+    ids = torch.tensor([[source]]), torch.tensor([[target]])
+    with rejects(IndexError):
+        run_transformer_forward(*ids, draw_weights.transformer(SHALLOW), SHALLOW)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32], ids=str)
+def test_sentences_may_be_as_long_as_max_length(dtype):
+    """Nine tokens each where nine are allowed, whatever integers they are: torch agrees."""
     ids, weights = draw.token_ids(1, 9, vocab_size=10) + 1, draw_weights.transformer(SHALLOW)
-    log_probs = run_transformer_forward(ids, ids, weights, SHALLOW)
+    log_probs = run_transformer_forward(ids.to(dtype), ids.to(dtype), weights, SHALLOW)
     expected = torch_answer(ids, ids, weights, SHALLOW)
     assert_close(log_probs, expected, rtol=0.0, atol=AGREED[log_probs.dtype])
 
@@ -121,10 +131,12 @@ def only_the_norms(x, layers):
     return reduce(torch_layers.norm, sum(norms, ()), x)
 
 
-def test_at_rate_1_every_place_says_the_same():
+@pytest.mark.parametrize("learning", [True, False], ids=["learning", "no_grad"])
+def test_at_rate_1_every_place_says_the_same(learning):
     """Embeddings, positions and all sub-layers are dropped: the decoder's norms are left, of 0."""
-    weights = draw_weights.transformer()
-    log_probs = run_transformer_forward(SOURCES, TARGETS, weights, TINY._replace(dropout_rate=1.0))
+    weights, config = draw_weights.transformer(), TINY._replace(dropout_rate=1.0)
+    with torch.set_grad_enabled(learning):
+        log_probs = run_transformer_forward(SOURCES, TARGETS, weights, config)
     x = only_the_norms(torch.zeros(3, 4, 8), weights.decoder_layers)
     assert_close(log_probs, torch_layers.linear(x, weights.output_projection).log_softmax(dim=-1))
 
@@ -132,7 +144,7 @@ def test_at_rate_1_every_place_says_the_same():
 # A model of width 4 that hides dropout at some places, behind sub-layers that add nothing and norms
 # that say one thing whatever they hear: then its rows differ in as many ways as the others allow.
 NOTHING = LinearWeights(torch.zeros(4, 4))
-NARROW = SHALLOW._replace(d_model=4, dropout_rate=0.5)
+NARROW = SHALLOW._replace(d_model=4)
 ENCODER, DECODER = draw_weights.encoder_layer(4, 4), draw_weights.decoder_layer(4, 4)
 
 
@@ -143,18 +155,37 @@ def silent(layer):
 
 
 def ways(encoder_layer, decoder_layer):
-    """Run one pair of words 1000 times, and count the answers that differ."""
-    weights = draw_weights.transformer(NARROW)._replace(
+    """Run one pair of words 300 times, and count the answers that differ."""
+    return distinct_rows(answers(encoder_layer, decoder_layer, 0.5))
+
+
+def answers(encoder_layer, decoder_layer, rate):
+    """Run one pair of words 300 times."""
+    source, target = torch.tensor([[3]]).expand(300, 1), torch.tensor([[1]]).expand(300, 1)
+    weights, config = narrow(encoder_layer, decoder_layer), NARROW._replace(dropout_rate=rate)
+    generator = torch.Generator().manual_seed(0)
+    return run_transformer_forward(source, target, weights, config, generator)
+
+
+def narrow(encoder_layer, decoder_layer):
+    """Draw a model of these two layers."""
+    return draw_weights.transformer(NARROW)._replace(
         encoder_layers=(encoder_layer,), decoder_layers=(decoder_layer,)
     )
-    source, target = torch.tensor([[3]]).expand(1000, 1), torch.tensor([[1]]).expand(1000, 1)
-    generator = torch.Generator().manual_seed(0)
-    return distinct_rows(run_transformer_forward(source, target, weights, NARROW, generator))
 
 
 LOOKING = silent(DECODER)._replace(
     self_attention_norm=always(1.0, 2.0, 3.0, 4.0), cross_attention=DECODER.cross_attention
 )
+
+
+def test_what_is_left_of_the_target_is_made_louder():
+    """At rate 1/4 each of its 4 numbers is gone or 4/3 of itself: 16 rows are possible."""
+    weights, layer = narrow(ENCODER, silent(DECODER)), silent(DECODER)
+    word = embedded(torch.tensor([[1]]), weights)[0, 0]
+    kept = torch.tensor(list(product([0.0, 4 / 3], repeat=4)), dtype=torch.float64)
+    logits = torch_layers.linear(only_the_norms(kept * word, [layer]), weights.output_projection)
+    assert_dropped(answers(ENCODER, layer, 0.25), logits.log_softmax(dim=-1))
 
 
 def test_the_target_is_dropped_number_by_number_and_once():
@@ -167,6 +198,14 @@ def test_the_source_is_dropped_number_by_number_and_once():
     """The decoder sees the memory through 16 ways to drop what it saw: 16 · 16 are possible."""
     count = ways(silent(ENCODER), LOOKING)
     assert 64 < count <= 256, f"{count} ways: the source's 4 numbers and the 4 seen have 256"
+
+
+def test_source_and_target_are_dropped_apart():
+    """The source's numbers, the target's and those seen: 4096 ways, and 256 if two drop alike."""
+    count = ways(silent(ENCODER), silent(DECODER)._replace(cross_attention=DECODER.cross_attention))
+    assert count > 256, (
+        f"{count} ways: the source's 4 numbers, the target's and the 4 seen have 4096"
+    )
 
 
 def test_the_encoder_layers_are_dropped_too():
@@ -186,11 +225,36 @@ def test_chance_comes_from_the_generator():
     assert not torch.allclose(other, first), "another seed gives the same answer"
 
 
+def test_each_call_drops_numbers_of_its_own():
+    """A generator goes on where it stopped: hundreds of numbers dropped alike have no chance."""
+    weights, config = draw_weights.transformer(SHALLOW), SHALLOW._replace(dropout_rate=0.5)
+    generator = torch.Generator().manual_seed(0)
+    first, second = (
+        run_transformer_forward(SOURCES, TARGETS, weights, config, generator) for _ in range(2)
+    )
+    assert not torch.equal(first, second), "two calls in a row drop the same numbers"
+
+
+def test_without_a_generator_torch_draws():
+    """Torch's default generator moves on, so that the next call drops other numbers."""
+    weights, config = draw_weights.transformer(SHALLOW), SHALLOW._replace(dropout_rate=0.5)
+    before = torch.get_rng_state()
+    run_transformer_forward(SOURCES, TARGETS, weights, config)
+    assert not torch.equal(before, torch.get_rng_state()), "the default generator stood still"
+
+
 def test_one_token_each():
     """One word in, the start token, and one row of log-probabilities: they add up to 1."""
     ids = torch.tensor([[3]]), torch.tensor([[1]])
     log_probs = run_transformer_forward(*ids, draw_weights.transformer(SHALLOW), SHALLOW)
     assert_close(log_probs.exp().sum(dim=-1), expected=[[1.0]])
+
+
+def test_a_source_of_padding_alone_is_an_answer_too():
+    """Nobody to hear, and nothing to see: each row's probabilities add up to 1 all the same."""
+    ids = torch.tensor([[0, 0]]), torch.tensor([[1, 3]])
+    log_probs = run_transformer_forward(*ids, draw_weights.transformer(SHALLOW), SHALLOW)
+    assert_close(log_probs.exp().sum(dim=-1), expected=[[1.0, 1.0]])
 
 
 def test_half_precision_stays_half():

@@ -31,6 +31,14 @@ def model(seed=0, **kwargs):
     return initialize_transformer_weights(CONFIG, torch.Generator().manual_seed(seed), **kwargs)
 
 
+def shared(weights):
+    """The paths of tensors that lie where an earlier one lies."""
+    found = [(path, leaf) for path, leaf in leaves(weights) if leaf is not None]
+    places = [(path, tensor.untyped_storage().data_ptr()) for path, tensor in found]
+    first = {place: path for path, place in reversed(places)}
+    return [path for path, place in places if first[place] != path]
+
+
 def test_table_has_standard_deviation_one_over_root_d():
     """1/√64 = 1/8: eight times what is measured is 1, to a decimal."""
     deviation = model().token_embedding.detach().std().item()
@@ -63,6 +71,12 @@ def test_table_has_a_row_for_each_word(size):
     assert_equal(tuple(weights.token_embedding.shape), (size.vocab_size, size.d_model))
 
 
+def test_padding_has_a_row_like_any_other():
+    """64 numbers drawn with deviation 1/8 are not all 0, not even in the row of the padding id."""
+    row = model().token_embedding.detach()[CONFIG.pad_id]
+    assert row.abs().max() > 0.01, "the row of padding is not drawn"
+
+
 def test_word_goes_out_by_the_row_it_came_in_by():
     """The output's rows hold the table's numbers."""
     weights = model()
@@ -82,13 +96,19 @@ def test_output_has_no_bias():
     assert model().output_projection.bias is None, "the output projection has a bias"
 
 
-@pytest.mark.parametrize("num_layers", [1, 3])
+@pytest.mark.parametrize("num_layers", [0, 1, 3])
 def test_both_stacks_are_as_high_as_asked_for(num_layers):
     """N layers for the encoder, N for the decoder."""
     config = CONFIG._replace(num_layers=num_layers, d_model=4, num_heads=1, d_ff=3)
     weights = initialize_transformer_weights(config, torch.Generator().manual_seed(0))
     heights = [len(weights.encoder_layers), len(weights.decoder_layers)]
     assert_equal(heights, expected=[num_layers, num_layers])
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_a_stack_is_a_tuple(side):
+    """Like all containers of weights: nobody can put a layer in or take one out."""
+    assert isinstance(getattr(model(), side), tuple), f"the {side} are no tuple"
 
 
 def test_every_layer_has_its_own_numbers():
@@ -101,13 +121,14 @@ def test_every_layer_has_its_own_numbers():
 
 def test_only_table_and_output_share_storage():
     """2 · 16 tensors, 2 · 26 tensors and the table: 85 pieces of memory for 86 names."""
-    storages = {tensor.untyped_storage().data_ptr() for tensor in tensors(model())}
-    assert_equal(len(storages), expected=85)
+    assert_equal(shared(model()), expected=["output_projection.weight"])
 
 
-def test_every_tensor_is_a_leaf():
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+def test_every_tensor_is_a_leaf(dtype):
     """Nothing computed: a gradient stays only in a tensor that stands at the beginning."""
-    assert all(tensor.is_leaf for tensor in tensors(model())), "some tensors were computed"
+    found = [(path, leaf) for path, leaf in leaves(model(dtype=dtype)) if leaf is not None]
+    assert_equal([path for path, tensor in found if not tensor.is_leaf], expected=[])
 
 
 @pytest.mark.parametrize("layer", [0, 1])
@@ -118,6 +139,14 @@ def test_matrices_of_the_layers_are_evenly_spread(side, layer):
     farthest, ratio = matrix.abs().max().item() * 5, matrix.std().item() * 5 * sqrt(3)
     assert farthest < 1 + 1e-6, f"layer {layer} of the {side} goes beyond ±0.2"
     assert_close([round(farthest, 1), round(ratio, 1)], expected=[1.0, 1.0])
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+@pytest.mark.parametrize("side", SIDES)
+def test_no_matrix_is_drawn_smaller_for_a_high_stack(side, layer):
+    """What attention hands on comes near √(6 / (64 + 64)) = 0.217: no depth stands in the rule."""
+    matrix = getattr(model(), side)[layer].self_attention.output.weight.detach()
+    assert_close(round(matrix.abs().max().item() / sqrt(6 / 128), 1), expected=1.0)
 
 
 @pytest.mark.parametrize("side", SIDES)

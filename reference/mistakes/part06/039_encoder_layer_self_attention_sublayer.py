@@ -33,6 +33,11 @@ def pre_norm(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None)
     return x + apply_dropout(_heard(normed, layer, num_heads, source_mask), dropout_rate, generator)
 
 
+def no_norm(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """The sum is not normed: x + f(x) is only half of the sub-layer."""
+    return x + apply_dropout(_heard(x, layer, num_heads, source_mask), dropout_rate, generator)
+
+
 def norm_of_the_other_half(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
     """The feed-forward network's norm is used, not the one of self-attention."""
     heard = _heard(x, layer, num_heads, source_mask)
@@ -63,16 +68,36 @@ def rate_dropped(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=N
     return add_and_norm(x, heard, layer.self_attention_norm)
 
 
+def rate_by_default(x, layer, num_heads, source_mask, dropout_rate=0.1, generator=None):
+    """The rate is 0.1 where nothing is said: evaluation drops numbers."""
+    heard = _heard(x, layer, num_heads, source_mask)
+    return add_and_norm(x, heard, layer.self_attention_norm, dropout_rate, generator)
+
+
 def generator_dropped(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
     """The generator is not passed on: chance comes from torch's default one."""
     heard = _heard(x, layer, num_heads, source_mask)
     return add_and_norm(x, heard, layer.self_attention_norm, dropout_rate)
 
 
+def generator_copied(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """Each call starts from a copy of the generator: every call drops the same numbers."""
+    heard = _heard(x, layer, num_heads, source_mask)
+    again = generator and generator.clone_state()
+    return add_and_norm(x, heard, layer.self_attention_norm, dropout_rate, again)
+
+
 def dropout_on_the_sum(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
     """Dropout falls on the sum, x and all, not on what was heard."""
     total = x + _heard(x, layer, num_heads, source_mask)
     return layer_norm(apply_dropout(total, dropout_rate, generator), layer.self_attention_norm)
+
+
+def dropout_on_x(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """Dropout falls on x, and what was heard is never dropped."""
+    heard = _heard(x, layer, num_heads, source_mask)
+    total = apply_dropout(x, dropout_rate, generator) + heard
+    return layer_norm(total, layer.self_attention_norm)
 
 
 def dropout_after_the_norm(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):

@@ -2,9 +2,18 @@
 
 from torch import nn as _nn
 
+from kata.part04_multi_head import apply_linear_projection as _project
+from kata.part04_multi_head import assemble_multi_head_attention_forward as _attend
+from kata.part04_multi_head import (
+    merge_heads_and_project_output,
+    multi_head_scaled_dot_product_attention,
+    project_to_query_key_value,
+    split_qkv_into_heads,
+)
 from kata.part05_sublayers import (
     add_and_norm,
     apply_dropout,
+    apply_relu,
     layer_norm,
     position_wise_feed_forward,
 )
@@ -56,9 +65,25 @@ def one_more_norm(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=
     return layer_norm(_think(heard, layer, dropout_rate, generator), layer.feed_forward_norm)
 
 
+def pre_norm(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """The norms come first, x + f(LN(x)): that is pre-norm, the paper's layer is post-norm."""
+    normed = layer_norm(x, layer.self_attention_norm)
+    heard, _ = _attend(normed, normed, layer.self_attention, num_heads, source_mask)
+    x = x + apply_dropout(heard, dropout_rate, generator)
+    normed = layer_norm(x, layer.feed_forward_norm)
+    thought = position_wise_feed_forward(normed, layer.feed_forward)
+    return x + apply_dropout(thought, dropout_rate, generator)
+
+
 def mask_turned_round(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
     """The mask is turned round, as torch's modules want it: here True means may be heard."""
     heard = _listen(x, layer, num_heads, ~source_mask, dropout_rate, generator)
+    return _think(heard, layer, dropout_rate, generator)
+
+
+def mask_dropped(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """The mask is not passed on: padding is heard like a word."""
+    heard = _listen(x, layer, num_heads, source_mask | ~source_mask, dropout_rate, generator)
     return _think(heard, layer, dropout_rate, generator)
 
 
@@ -72,16 +97,46 @@ def rate_for_the_second_half(x, layer, num_heads, source_mask, dropout_rate=0.0,
     return _think(_listen(x, layer, num_heads, source_mask), layer, dropout_rate, generator)
 
 
+def rate_dropped(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """The dropout rate is not passed on: nothing is ever dropped."""
+    return _think(_listen(x, layer, num_heads, source_mask), layer)
+
+
+def rate_by_default(x, layer, num_heads, source_mask, dropout_rate=0.1, generator=None):
+    """The rate is 0.1 where nothing is said: evaluation drops numbers."""
+    heard = _listen(x, layer, num_heads, source_mask, dropout_rate, generator)
+    return _think(heard, layer, dropout_rate, generator)
+
+
 def dropout_after_the_layer(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
     """What comes out of the layer is dropped once more."""
     heard = _listen(x, layer, num_heads, source_mask, dropout_rate, generator)
     return apply_dropout(_think(heard, layer, dropout_rate, generator), dropout_rate, generator)
 
 
-def generator_for_the_first_half(
+def dropout_on_the_shares(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """Dropout falls on the attention weights too, as in many libraries: not in the paper."""
+    projected = project_to_query_key_value(x, x, layer.self_attention)
+    queries, keys, values = split_qkv_into_heads(*projected, num_heads)
+    _, shares = multi_head_scaled_dot_product_attention(queries, keys, values, source_mask)
+    heads = apply_dropout(shares, dropout_rate, generator) @ values
+    heard = merge_heads_and_project_output(heads, layer.self_attention.output)
+    heard = add_and_norm(x, heard, layer.self_attention_norm, dropout_rate, generator)
+    return _think(heard, layer, dropout_rate, generator)
+
+
+def dropout_on_the_hidden_numbers(
     x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None
 ):
-    """The generator is not passed on to the second half, which draws from torch's default one."""
+    """Dropout falls on the hidden numbers too, as in many libraries: not in the paper."""
+    heard = _listen(x, layer, num_heads, source_mask, dropout_rate, generator)
+    hidden = apply_relu(_project(heard, *layer.feed_forward.expand))
+    thought = _project(apply_dropout(hidden, dropout_rate, generator), *layer.feed_forward.contract)
+    return add_and_norm(heard, thought, layer.feed_forward_norm, dropout_rate, generator)
+
+
+def generator_for_one_half(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """The generator does not reach both halves: torch's default one is drawn from."""
     heard = _listen(x, layer, num_heads, source_mask, dropout_rate, generator)
     return _think(heard, layer, dropout_rate)
 
@@ -90,6 +145,13 @@ def generator_started_again(x, layer, num_heads, source_mask, dropout_rate=0.0, 
     """Each half starts from a copy of the generator: both drop the same numbers."""
     again = generator and generator.clone_state()
     heard = _listen(x, layer, num_heads, source_mask, dropout_rate, generator)
+    return _think(heard, layer, dropout_rate, again)
+
+
+def generator_copied(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """Each call starts from a copy of the generator: every call drops the same numbers."""
+    again = generator and generator.clone_state()
+    heard = _listen(x, layer, num_heads, source_mask, dropout_rate, again)
     return _think(heard, layer, dropout_rate, again)
 
 

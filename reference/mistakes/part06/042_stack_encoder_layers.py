@@ -1,6 +1,6 @@
 """042 · stack_encoder_layers, the ways it goes wrong."""
 
-from kata.part05_sublayers import apply_dropout, normalize_last_dim
+from kata.part05_sublayers import apply_dropout, layer_norm, normalize_last_dim
 from kata.part06_transformer import assemble_encoder_layer as _layer
 
 
@@ -24,6 +24,12 @@ def extra_final_norm(x, layers, num_heads, source_mask, dropout_rate=0.0, genera
     """A norm comes after the stack: in a post-norm stack the last layer has normed already."""
     x = _stack(x, layers, num_heads, source_mask, dropout_rate, generator)
     return normalize_last_dim(x)
+
+
+def last_norm_again(x, layers, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """The last layer's norm is applied once more, after the stack: it has normed already."""
+    x = _stack(x, layers, num_heads, source_mask, dropout_rate, generator)
+    return layer_norm(x, layers[-1].feed_forward_norm)
 
 
 def one_layer_for_all(x, layers, num_heads, source_mask, dropout_rate=0.0, generator=None):
@@ -54,9 +60,20 @@ def mask_for_the_first_layer(x, layers, num_heads, source_mask, dropout_rate=0.0
     return _stack(x, layers[1:], num_heads, everyone, dropout_rate, generator)
 
 
+def mask_dropped(x, layers, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """The mask is not passed on: padding is heard like a word."""
+    everyone = source_mask | ~source_mask
+    return _stack(x, layers, num_heads, everyone, dropout_rate, generator)
+
+
 def rate_dropped(x, layers, num_heads, source_mask, dropout_rate=0.0, generator=None):
     """The dropout rate is not passed on: nothing is ever dropped."""
     return _stack(x, layers, num_heads, source_mask, 0.0, generator)
+
+
+def rate_by_default(x, layers, num_heads, source_mask, dropout_rate=0.1, generator=None):
+    """The rate is 0.1 where nothing is said: evaluation drops numbers."""
+    return _stack(x, layers, num_heads, source_mask, dropout_rate, generator)
 
 
 def generator_dropped(x, layers, num_heads, source_mask, dropout_rate=0.0, generator=None):
@@ -70,6 +87,12 @@ def generator_started_again(x, layers, num_heads, source_mask, dropout_rate=0.0,
         again = generator and generator.clone_state()
         x = _layer(x, layer, num_heads, source_mask, dropout_rate, again)
     return x
+
+
+def generator_copied(x, layers, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """Each call starts from a copy of the generator: every call drops the same numbers."""
+    again = generator and generator.clone_state()
+    return _stack(x, layers, num_heads, source_mask, dropout_rate, again)
 
 
 def dropout_between_layers(x, layers, num_heads, source_mask, dropout_rate=0.0, generator=None):

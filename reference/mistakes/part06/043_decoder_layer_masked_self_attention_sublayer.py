@@ -97,14 +97,30 @@ def pre_norm(x, layer, num_heads, target_mask, dropout_rate=0.0, generator=None)
     return x + apply_dropout(_heard(normed, layer, num_heads, target_mask), dropout_rate, generator)
 
 
+def no_norm(x, layer, num_heads, target_mask, dropout_rate=0.0, generator=None):
+    """The sum is not normed: x + f(x) is only half of the sub-layer."""
+    return x + apply_dropout(_heard(x, layer, num_heads, target_mask), dropout_rate, generator)
+
+
 def rate_dropped(x, layer, num_heads, target_mask, dropout_rate=0.0, generator=None):
     """The dropout rate is not passed on: nothing is ever dropped."""
     return _sublayer(x, layer, num_heads, target_mask, 0.0, generator)
 
 
+def rate_by_default(x, layer, num_heads, target_mask, dropout_rate=0.1, generator=None):
+    """The rate is 0.1 where nothing is said: evaluation drops numbers."""
+    return _sublayer(x, layer, num_heads, target_mask, dropout_rate, generator)
+
+
 def generator_dropped(x, layer, num_heads, target_mask, dropout_rate=0.0, generator=None):
     """The generator is not passed on: chance comes from torch's default one."""
     return _sublayer(x, layer, num_heads, target_mask, dropout_rate, None)
+
+
+def generator_copied(x, layer, num_heads, target_mask, dropout_rate=0.0, generator=None):
+    """Each call starts from a copy of the generator: every call drops the same numbers."""
+    again = generator and generator.clone_state()
+    return _sublayer(x, layer, num_heads, target_mask, dropout_rate, again)
 
 
 def dropout_on_the_shares(x, layer, num_heads, target_mask, dropout_rate=0.0, generator=None):
@@ -115,6 +131,19 @@ def dropout_on_the_shares(x, layer, num_heads, target_mask, dropout_rate=0.0, ge
     heads = apply_dropout(shares, dropout_rate, generator) @ values
     heard = merge_heads_and_project_output(heads, layer.self_attention.output)
     return add_and_norm(x, heard, layer.self_attention_norm, dropout_rate, generator)
+
+
+def dropout_on_the_sum(x, layer, num_heads, target_mask, dropout_rate=0.0, generator=None):
+    """Dropout falls on the sum, x and all, not on what was heard."""
+    total = x + _heard(x, layer, num_heads, target_mask)
+    return layer_norm(apply_dropout(total, dropout_rate, generator), layer.self_attention_norm)
+
+
+def dropout_on_x(x, layer, num_heads, target_mask, dropout_rate=0.0, generator=None):
+    """Dropout falls on x, and what was heard is never dropped."""
+    heard = _heard(x, layer, num_heads, target_mask)
+    total = apply_dropout(x, dropout_rate, generator) + heard
+    return layer_norm(total, layer.self_attention_norm)
 
 
 def dropout_after_the_norm(x, layer, num_heads, target_mask, dropout_rate=0.0, generator=None):

@@ -30,10 +30,25 @@ def x_and_memory_swapped(
     return add_and_norm(memory, seen, layer.cross_attention_norm, dropout_rate, generator)
 
 
+def swapped_under_the_mask(
+    x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None
+):
+    """x and memory have changed places, and the source's mask lies over the translation."""
+    seen = _seen(memory, x, layer, num_heads, source_mask)
+    return add_and_norm(memory, seen, layer.cross_attention_norm, dropout_rate, generator)
+
+
 def memory_ignored(x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
     """Keys and values come from x as well: the source is never looked at."""
     seen, _ = _attend(x, x, layer.cross_attention, num_heads)
     return add_and_norm(x, seen, layer.cross_attention_norm, dropout_rate, generator)
+
+
+def memory_ignored_under_its_mask(
+    x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None
+):
+    """The memory is never read: x attends to itself, under a mask that is as long as the source."""
+    return _sublayer(x, x, layer, num_heads, source_mask, dropout_rate, generator)
 
 
 def memory_asks(x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
@@ -60,6 +75,19 @@ def norm_on_the_branch(x, memory, layer, num_heads, source_mask, dropout_rate=0.
     """Only what was seen is normed, and x is added afterwards: x + LN(f(x))."""
     seen = _seen(x, memory, layer, num_heads, source_mask)
     return x + layer_norm(apply_dropout(seen, dropout_rate, generator), layer.cross_attention_norm)
+
+
+def pre_norm(x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """The norm comes first, x + f(LN(x)): that is pre-norm, the paper's layer is post-norm."""
+    normed = layer_norm(x, layer.cross_attention_norm)
+    seen = _seen(normed, memory, layer, num_heads, source_mask)
+    return x + apply_dropout(seen, dropout_rate, generator)
+
+
+def no_norm(x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """The sum is not normed: x + f(x) is only half of the sub-layer."""
+    seen = _seen(x, memory, layer, num_heads, source_mask)
+    return x + apply_dropout(seen, dropout_rate, generator)
 
 
 def mask_dropped(x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
@@ -117,9 +145,20 @@ def rate_dropped(x, memory, layer, num_heads, source_mask, dropout_rate=0.0, gen
     return _sublayer(x, memory, layer, num_heads, source_mask, 0.0, generator)
 
 
+def rate_by_default(x, memory, layer, num_heads, source_mask, dropout_rate=0.1, generator=None):
+    """The rate is 0.1 where nothing is said: evaluation drops numbers."""
+    return _sublayer(x, memory, layer, num_heads, source_mask, dropout_rate, generator)
+
+
 def generator_dropped(x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
     """The generator is not passed on: chance comes from torch's default one."""
     return _sublayer(x, memory, layer, num_heads, source_mask, dropout_rate, None)
+
+
+def generator_copied(x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """Each call starts from a copy of the generator: every call drops the same numbers."""
+    again = generator and generator.clone_state()
+    return _sublayer(x, memory, layer, num_heads, source_mask, dropout_rate, again)
 
 
 def dropout_on_the_shares(
@@ -132,6 +171,27 @@ def dropout_on_the_shares(
     heads = apply_dropout(shares, dropout_rate, generator) @ values
     seen = merge_heads_and_project_output(heads, layer.cross_attention.output)
     return add_and_norm(x, seen, layer.cross_attention_norm, dropout_rate, generator)
+
+
+def dropout_on_the_sum(x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """Dropout falls on the sum, x and all, not on what was seen."""
+    total = x + _seen(x, memory, layer, num_heads, source_mask)
+    return layer_norm(apply_dropout(total, dropout_rate, generator), layer.cross_attention_norm)
+
+
+def dropout_on_x(x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """Dropout falls on x, and what was seen is never dropped."""
+    seen = _seen(x, memory, layer, num_heads, source_mask)
+    total = apply_dropout(x, dropout_rate, generator) + seen
+    return layer_norm(total, layer.cross_attention_norm)
+
+
+def dropout_after_the_norm(
+    x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None
+):
+    """Dropout comes last, after the norm."""
+    normed = _sublayer(x, memory, layer, num_heads, source_mask, 0.0, None)
+    return apply_dropout(normed, dropout_rate, generator)
 
 
 def added_in_place(x, memory, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):

@@ -29,6 +29,13 @@ def pre_norm(x, layer, dropout_rate=0.0, generator=None):
     return x + apply_dropout(thought, dropout_rate, generator)
 
 
+def no_norm(x, layer, dropout_rate=0.0, generator=None):
+    """The sum is not normed: x + f(x) is only half of the sub-layer."""
+    return x + apply_dropout(
+        position_wise_feed_forward(x, layer.feed_forward), dropout_rate, generator
+    )
+
+
 def norm_of_cross_attention(x, layer, dropout_rate=0.0, generator=None):
     """The norm of cross-attention is used, the layer's second; the feed-forward's is its third."""
     thought = position_wise_feed_forward(x, layer.feed_forward)
@@ -60,10 +67,23 @@ def rate_dropped(x, layer, dropout_rate=0.0, generator=None):
     )
 
 
+def rate_by_default(x, layer, dropout_rate=0.1, generator=None):
+    """The rate is 0.1 where nothing is said: evaluation drops numbers."""
+    thought = position_wise_feed_forward(x, layer.feed_forward)
+    return add_and_norm(x, thought, layer.feed_forward_norm, dropout_rate, generator)
+
+
 def generator_dropped(x, layer, dropout_rate=0.0, generator=None):
     """The generator is not passed on: chance comes from torch's default one."""
     thought = position_wise_feed_forward(x, layer.feed_forward)
     return add_and_norm(x, thought, layer.feed_forward_norm, dropout_rate)
+
+
+def generator_copied(x, layer, dropout_rate=0.0, generator=None):
+    """Each call starts from a copy of the generator: every call drops the same numbers."""
+    thought = position_wise_feed_forward(x, layer.feed_forward)
+    again = generator and generator.clone_state()
+    return add_and_norm(x, thought, layer.feed_forward_norm, dropout_rate, again)
 
 
 def dropout_on_the_sum(x, layer, dropout_rate=0.0, generator=None):
@@ -83,6 +103,13 @@ def dropout_inside_the_network(x, layer, dropout_rate=0.0, generator=None):
     hidden = apply_relu(_project(x, *layer.feed_forward.expand))
     thought = _project(apply_dropout(hidden, dropout_rate, generator), *layer.feed_forward.contract)
     return add_and_norm(x, thought, layer.feed_forward_norm, dropout_rate, generator)
+
+
+def dropout_on_the_hidden_only(x, layer, dropout_rate=0.0, generator=None):
+    """Dropout falls on the hidden numbers, not on the thought."""
+    hidden = apply_relu(_project(x, *layer.feed_forward.expand))
+    thought = _project(apply_dropout(hidden, dropout_rate, generator), *layer.feed_forward.contract)
+    return add_and_norm(x, thought, layer.feed_forward_norm)
 
 
 def thought_detached(x, layer, dropout_rate=0.0, generator=None):

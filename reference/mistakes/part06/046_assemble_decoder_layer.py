@@ -2,9 +2,18 @@
 
 from torch import nn as _nn
 
+from kata.part04_multi_head import apply_linear_projection as _project
+from kata.part04_multi_head import assemble_multi_head_attention_forward as _attend
+from kata.part04_multi_head import (
+    merge_heads_and_project_output,
+    multi_head_scaled_dot_product_attention,
+    project_to_query_key_value,
+    split_qkv_into_heads,
+)
 from kata.part05_sublayers import (
     add_and_norm,
     apply_dropout,
+    apply_relu,
     layer_norm,
     position_wise_feed_forward,
 )
@@ -71,11 +80,50 @@ def looks_at_itself(
     return _think(x, layer, dropout_rate, generator)
 
 
+def looks_at_itself_under_the_mask(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """Cross-attention gets x where the memory belongs, and a mask that is as long as the source."""
+    x = _listen(x, layer, num_heads, target_mask, dropout_rate, generator)
+    x = _look(x, x, layer, num_heads, source_mask, dropout_rate, generator)
+    return _think(x, layer, dropout_rate, generator)
+
+
+def x_and_memory_swapped(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """x and memory have changed places: the source is spoken, and the translation is looked at."""
+    return _layer(memory, x, layer, num_heads, target_mask, source_mask, dropout_rate, generator)
+
+
 def masks_swapped(
     x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
 ):
     """The two masks have changed places."""
     return _layer(x, memory, layer, num_heads, source_mask, target_mask, dropout_rate, generator)
+
+
+def source_mask_for_both(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """Self-attention gets the source's mask: what the target's said of words to come is lost."""
+    return _layer(x, memory, layer, num_heads, source_mask, source_mask, dropout_rate, generator)
+
+
+def target_mask_dropped(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """The target's mask is not passed on: the words to come are heard."""
+    everyone = target_mask | ~target_mask
+    return _layer(x, memory, layer, num_heads, everyone, source_mask, dropout_rate, generator)
+
+
+def source_mask_dropped(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """The source's mask is not passed on: padding of the source is seen like a word."""
+    everyone = source_mask | ~source_mask
+    return _layer(x, memory, layer, num_heads, target_mask, everyone, dropout_rate, generator)
 
 
 def last_residual_from_x(
@@ -102,6 +150,21 @@ def one_more_norm(
     """What comes out is normed once more: each sub-layer has normed its own already."""
     x = _layer(x, memory, layer, num_heads, target_mask, source_mask, dropout_rate, generator)
     return layer_norm(x, layer.feed_forward_norm)
+
+
+def pre_norm(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """The norms come first, x + f(LN(x)): that is pre-norm, the paper's layer is post-norm."""
+    y = layer_norm(x, layer.self_attention_norm)
+    heard, _ = _attend(y, y, layer.self_attention, num_heads, target_mask)
+    x = x + apply_dropout(heard, dropout_rate, generator)
+    y = layer_norm(x, layer.cross_attention_norm)
+    seen, _ = _attend(y, memory, layer.cross_attention, num_heads, source_mask)
+    x = x + apply_dropout(seen, dropout_rate, generator)
+    y = layer_norm(x, layer.feed_forward_norm)
+    thought = position_wise_feed_forward(y, layer.feed_forward)
+    return x + apply_dropout(thought, dropout_rate, generator)
 
 
 def rate_not_for_looking(
@@ -131,6 +194,20 @@ def rate_not_for_thinking(
     return _think(x, layer)
 
 
+def rate_dropped(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """The dropout rate is not passed on: nothing is ever dropped."""
+    return _layer(x, memory, layer, num_heads, target_mask, source_mask, 0.0, generator)
+
+
+def rate_by_default(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.1, generator=None
+):
+    """The rate is 0.1 where nothing is said: evaluation drops numbers."""
+    return _layer(x, memory, layer, num_heads, target_mask, source_mask, dropout_rate, generator)
+
+
 def dropout_after_the_layer(
     x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
 ):
@@ -139,10 +216,49 @@ def dropout_after_the_layer(
     return apply_dropout(x, dropout_rate, generator)
 
 
-def generator_not_for_thinking(
+def dropout_on_the_shares(
     x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
 ):
-    """The generator does not reach the last sub-layer, which draws from torch's default one."""
+    """Dropout falls on the attention weights too, as in many libraries: not in the paper."""
+
+    def attend(x, memory, weights, norm, mask):
+        projected = project_to_query_key_value(x, memory, weights)
+        queries, keys, values = split_qkv_into_heads(*projected, num_heads)
+        _, shares = multi_head_scaled_dot_product_attention(queries, keys, values, mask)
+        heads = apply_dropout(shares, dropout_rate, generator) @ values
+        found = merge_heads_and_project_output(heads, weights.output)
+        return add_and_norm(x, found, norm, dropout_rate, generator)
+
+    x = attend(x, x, layer.self_attention, layer.self_attention_norm, target_mask)
+    x = attend(x, memory, layer.cross_attention, layer.cross_attention_norm, source_mask)
+    return _think(x, layer, dropout_rate, generator)
+
+
+def dropout_on_the_hidden_numbers(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """Dropout falls on the hidden numbers too, as in many libraries: not in the paper."""
+    x = _listen(x, layer, num_heads, target_mask, dropout_rate, generator)
+    x = _look(x, memory, layer, num_heads, source_mask, dropout_rate, generator)
+    hidden = apply_relu(_project(x, *layer.feed_forward.expand))
+    thought = _project(apply_dropout(hidden, dropout_rate, generator), *layer.feed_forward.contract)
+    return add_and_norm(x, thought, layer.feed_forward_norm, dropout_rate, generator)
+
+
+def memory_dropped(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """The memory is dropped before it is looked at: only what was seen is to be dropped."""
+    x = _listen(x, layer, num_heads, target_mask, dropout_rate, generator)
+    memory = apply_dropout(memory, dropout_rate, generator)
+    x = _look(x, memory, layer, num_heads, source_mask, dropout_rate, generator)
+    return _think(x, layer, dropout_rate, generator)
+
+
+def generator_not_for_all(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """The generator does not reach all three sub-layers: torch's default one is drawn from."""
     x = _listen(x, layer, num_heads, target_mask, dropout_rate, generator)
     x = _look(x, memory, layer, num_heads, source_mask, dropout_rate, generator)
     return _think(x, layer, dropout_rate)
@@ -156,6 +272,14 @@ def generator_started_again(
     x = _listen(x, layer, num_heads, target_mask, dropout_rate, copies[0])
     x = _look(x, memory, layer, num_heads, source_mask, dropout_rate, copies[1])
     return _think(x, layer, dropout_rate, copies[2])
+
+
+def generator_copied(
+    x, memory, layer, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """Each call starts from a copy of the generator: every call drops the same numbers."""
+    again = generator and generator.clone_state()
+    return _layer(x, memory, layer, num_heads, target_mask, source_mask, dropout_rate, again)
 
 
 def memory_detached(

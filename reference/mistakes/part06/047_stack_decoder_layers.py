@@ -1,6 +1,6 @@
 """047 · stack_decoder_layers, the ways it goes wrong."""
 
-from kata.part05_sublayers import apply_dropout, normalize_last_dim
+from kata.part05_sublayers import apply_dropout, layer_norm, normalize_last_dim
 from kata.part06_transformer import assemble_decoder_layer as _layer
 
 
@@ -43,6 +43,14 @@ def extra_final_norm(
     """A norm comes after the stack: in a post-norm stack the last layer has normed already."""
     x = _stack(x, memory, layers, num_heads, target_mask, source_mask, dropout_rate, generator)
     return normalize_last_dim(x)
+
+
+def last_norm_again(
+    x, memory, layers, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """The last layer's norm is applied once more, after the stack: it has normed already."""
+    x = _stack(x, memory, layers, num_heads, target_mask, source_mask, dropout_rate, generator)
+    return layer_norm(x, layers[-1].feed_forward_norm)
 
 
 def one_layer_for_all(
@@ -95,6 +103,13 @@ def rate_dropped(
     return _stack(x, memory, layers, num_heads, target_mask, source_mask, 0.0, generator)
 
 
+def rate_by_default(
+    x, memory, layers, num_heads, target_mask, source_mask, dropout_rate=0.1, generator=None
+):
+    """The rate is 0.1 where nothing is said: evaluation drops numbers."""
+    return _stack(x, memory, layers, num_heads, target_mask, source_mask, dropout_rate, generator)
+
+
 def generator_dropped(
     x, memory, layers, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
 ):
@@ -112,6 +127,14 @@ def generator_started_again(
     return x
 
 
+def generator_copied(
+    x, memory, layers, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """Each call starts from a copy of the generator: every call drops the same numbers."""
+    again = generator and generator.clone_state()
+    return _stack(x, memory, layers, num_heads, target_mask, source_mask, dropout_rate, again)
+
+
 def dropout_between_layers(
     x, memory, layers, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
 ):
@@ -119,6 +142,16 @@ def dropout_between_layers(
     for layer in layers:
         x = _layer(x, memory, layer, num_heads, target_mask, source_mask, dropout_rate, generator)
         x = apply_dropout(x, dropout_rate, generator)
+    return x
+
+
+def memory_dropped(
+    x, memory, layers, num_heads, target_mask, source_mask, dropout_rate=0.0, generator=None
+):
+    """The memory is dropped anew for each layer: only what was seen is to be dropped."""
+    for layer in layers:
+        holes = apply_dropout(memory, dropout_rate, generator)
+        x = _layer(x, holes, layer, num_heads, target_mask, source_mask, dropout_rate, generator)
     return x
 
 

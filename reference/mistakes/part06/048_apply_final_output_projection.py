@@ -24,6 +24,13 @@ def bias_expected(x, output_projection):
     return _project(x, output_projection.weight) + output_projection.bias
 
 
+def bias_spread(x, output_projection):
+    """The bias's shape is not looked at: one of another shape makes more sentences of one."""
+    weight, bias = output_projection
+    logits = _project(x, weight)
+    return logits if bias is None else logits + bias
+
+
 def scaled_again(x, output_projection):
     """The logits are multiplied by sqrt(d_model), which belongs to the embeddings."""
     weight, bias = output_projection

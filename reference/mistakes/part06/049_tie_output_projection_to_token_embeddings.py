@@ -53,6 +53,14 @@ def bias_of_zeros(weights):
     return tied._replace(output_projection=tied.output_projection._replace(bias=zeros))
 
 
+def bias_copied(weights):
+    """The output's bias is copied: the optimiser knows the other one."""
+    tied = _with_output(weights, weights.token_embedding)
+    bias = tied.output_projection.bias
+    twin = bias if bias is None else bias.clone()
+    return tied._replace(output_projection=tied.output_projection._replace(bias=twin))
+
+
 def copied_in_place(weights):
     """The embeddings are copied into the output's tensor: the caller's weights change."""
     weights.output_projection.weight.data.copy_(weights.token_embedding)

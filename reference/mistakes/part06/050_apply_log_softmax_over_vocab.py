@@ -18,6 +18,12 @@ def nothing_taken_off(logits):
     return _finish(logits)
 
 
+def shift_not_put_back(logits):
+    """The largest score is taken off inside the sum and not put back."""
+    best = logits.detach().amax(dim=-1, keepdim=True)
+    return logits - (logits - best).exp().sum(dim=-1, keepdim=True).log()
+
+
 def log_of_the_shares(logits):
     """The shares are computed first and their logarithm last: a share of 0 becomes −inf."""
     return _shares(logits).log()
@@ -26,6 +32,11 @@ def log_of_the_shares(logits):
 def a_little_added(logits):
     """A small number is added before the logarithm: every log-probability is a little wrong."""
     return (_shares(logits) + 1e-9).log()
+
+
+def shares_lifted(logits):
+    """Shares are lifted to 10⁻¹² before the logarithm: hopeless words all score alike."""
+    return _shares(logits).clamp(min=1e-12).log()
 
 
 def probabilities(logits):
@@ -42,6 +53,12 @@ def over_positions(logits):
     """The shares are handed out over the positions, not over the vocabulary."""
     turned = logits.transpose(1, 2)
     return _finish(turned - turned.detach().amax(dim=-1, keepdim=True)).transpose(1, 2)
+
+
+def over_the_batch(logits):
+    """The shares are handed out over the sentences of the batch, not over the vocabulary."""
+    turned = logits.transpose(0, 2)
+    return _finish(turned - turned.detach().amax(dim=-1, keepdim=True)).transpose(0, 2)
 
 
 def one_maximum_for_all(logits):

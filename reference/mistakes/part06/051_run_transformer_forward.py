@@ -54,6 +54,12 @@ def _unscaled(ids, weights, config, generator):
     return apply_dropout(x, config.dropout_rate, generator)
 
 
+def _wrapped(ids, weights, config, generator):
+    embeddings = scale_embeddings(weights.token_embedding[ids])
+    x = add_positional_encoding(embeddings, _positions(ids, weights, config))
+    return apply_dropout(x, config.dropout_rate, generator)
+
+
 def _coarse(ids, weights, config, generator):
     embeddings = scale_embeddings(lookup_token_embeddings(ids, weights.token_embedding))
     positions = _positions(ids, weights, config).float()
@@ -136,6 +142,11 @@ def no_positions(source_ids, target_ids, weights, config, generator=None):
     return _model(source_ids, target_ids, weights, config, generator, **slips)
 
 
+def no_positions_in_the_target(source_ids, target_ids, weights, config, generator=None):
+    """The target's words carry no positions."""
+    return _model(source_ids, target_ids, weights, config, generator, embed_target=_no_positions)
+
+
 def embeddings_unscaled(source_ids, target_ids, weights, config, generator=None):
     """The embeddings are not multiplied by sqrt(d_model): the positions drown them."""
     slips = {"embed_source": _unscaled, "embed_target": _unscaled}
@@ -205,6 +216,15 @@ def logits_returned(source_ids, target_ids, weights, config, generator=None):
     return _model(source_ids, target_ids, weights, config, generator, **slips)
 
 
+def probabilities_returned(source_ids, target_ids, weights, config, generator=None):
+    """The exponentials are returned, not log-probabilities."""
+
+    def shares(logits):
+        return apply_log_softmax_over_vocab(logits).exp()
+
+    return _model(source_ids, target_ids, weights, config, generator, log_probs=shares)
+
+
 def batches_not_compared(source_ids, target_ids, weights, config, generator=None):
     """The batches are not compared: one source is spread over all targets."""
     return _model(source_ids, target_ids, weights, config, generator, check_batches=_no_check)
@@ -221,6 +241,12 @@ def words_cut_off(source_ids, target_ids, weights, config, generator=None):
     return _model(source_ids, target_ids, weights, config, generator)
 
 
+def ids_below_zero_wrapped(source_ids, target_ids, weights, config, generator=None):
+    """The ids are not checked: -1 is read as the last word of the table."""
+    slips = {"embed_source": _wrapped, "embed_target": _wrapped}
+    return _model(source_ids, target_ids, weights, config, generator, **slips)
+
+
 def source_embeddings_not_dropped(source_ids, target_ids, weights, config, generator=None):
     """The embeddings of the source are not dropped, only those of the target."""
     return _model(source_ids, target_ids, weights, config, generator, embed_source=_undropped)
@@ -229,6 +255,12 @@ def source_embeddings_not_dropped(source_ids, target_ids, weights, config, gener
 def target_embeddings_not_dropped(source_ids, target_ids, weights, config, generator=None):
     """The embeddings of the target are not dropped, only those of the source."""
     return _model(source_ids, target_ids, weights, config, generator, embed_target=_undropped)
+
+
+def embeddings_not_dropped(source_ids, target_ids, weights, config, generator=None):
+    """The embeddings are dropped on neither side: only the layers drop."""
+    slips = {"embed_source": _undropped, "embed_target": _undropped}
+    return _model(source_ids, target_ids, weights, config, generator, **slips)
 
 
 def positions_not_dropped(source_ids, target_ids, weights, config, generator=None):
@@ -242,10 +274,38 @@ def encoder_not_dropped(source_ids, target_ids, weights, config, generator=None)
     return _model(source_ids, target_ids, weights, config, generator, encoder_rate=lambda _: 0.0)
 
 
+def rate_dropped(source_ids, target_ids, weights, config, generator=None):
+    """The dropout rate is not passed on: nothing is ever dropped."""
+    config = config._replace(dropout_rate=0.0)
+    return _model(source_ids, target_ids, weights, config, generator)
+
+
 def generator_not_for_the_decoder(source_ids, target_ids, weights, config, generator=None):
-    """The generator does not reach the decoder, which draws from torch's default one."""
+    """The generator does not reach every place that drops: torch's default one is drawn from."""
     slips = {"decoder_chance": lambda _: None}
     return _model(source_ids, target_ids, weights, config, generator, **slips)
+
+
+def generator_copied(source_ids, target_ids, weights, config, generator=None):
+    """Each call starts from a copy of the generator: every call drops the same numbers."""
+    again = generator and generator.clone_state()
+    return _model(source_ids, target_ids, weights, config, again)
+
+
+def generator_started_again(source_ids, target_ids, weights, config, generator=None):
+    """Encoder and decoder start from the same state: source and target drop the same numbers."""
+    again = generator and generator.clone_state()
+    slips = {
+        "decoder_chance": lambda _: again,
+        "embed_target": lambda ids, weights, config, _: _embed(ids, weights, config, again),
+    }
+    return _model(source_ids, target_ids, weights, config, generator, **slips)
+
+
+def a_seed_of_its_own(source_ids, target_ids, weights, config, generator=None):
+    """Where no generator is given, a seed of its own is set: every call drops the same numbers."""
+    generator = generator or torch.Generator(source_ids.device).manual_seed(0)
+    return _model(source_ids, target_ids, weights, config, generator)
 
 
 def memory_dropped_again(source_ids, target_ids, weights, config, generator=None):

@@ -32,14 +32,43 @@ def normal_numbers(config, generator=None, device=None, dtype=torch.float32):
     return _layer(config, generator, device, dtype, bound=bound, draw=_normal)
 
 
+def deviation_002(config, generator=None, device=None, dtype=torch.float32):
+    """The numbers are normal with deviation 0.02, as GPT-2 draws them: the sizes do not count."""
+    return _layer(config, generator, device, dtype, bound=lambda *_: 0.02**2, draw=_normal)
+
+
 def brackets_missing(config, generator=None, device=None, dtype=torch.float32):
     """Brackets are missing: √(6 / d_in + d_out)."""
     return _layer(config, generator, device, dtype, bound=lambda d_in, d_out: 6 / d_in + d_out)
 
 
+def three_for_six(config, generator=None, device=None, dtype=torch.float32):
+    """The bound is √(3 / (d_in + d_out)): the 6 was halved."""
+    return _layer(config, generator, device, dtype, bound=lambda d_in, d_out: 3 / (d_in + d_out))
+
+
+def bound_stretched(config, generator=None, device=None, dtype=torch.float32):
+    """The bound is √2 times too large: the sum was halved under the root, or a gain put before."""
+    return _layer(config, generator, device, dtype, bound=lambda d_in, d_out: 12 / (d_in + d_out))
+
+
+def root_missing(config, generator=None, device=None, dtype=torch.float32):
+    """The root is missing: the bound is 6 / (d_in + d_out)."""
+
+    def bound(d_in, d_out):
+        return (6 / (d_in + d_out)) ** 2
+
+    return _layer(config, generator, device, dtype, bound=bound)
+
+
 def inputs_only(config, generator=None, device=None, dtype=torch.float32):
     """The bound is 1/√d_in, that of torch's own linear layers: outputs do not count."""
     return _layer(config, generator, device, dtype, bound=lambda d_in, _: 1 / d_in)
+
+
+def kaiming(config, generator=None, device=None, dtype=torch.float32):
+    """The bound is Kaiming's, √(6 / d_in): outputs do not count."""
+    return _layer(config, generator, device, dtype, bound=lambda d_in, _: 6 / d_in)
 
 
 def one_packed_matrix(config, generator=None, device=None, dtype=torch.float32):
@@ -142,6 +171,16 @@ def one_zero_bias(config, generator=None, device=None, dtype=torch.float32):
     return weights._replace(self_attention=attention)
 
 
+def one_zero_spread_out(config, generator=None, device=None, dtype=torch.float32):
+    """A bias is one zero spread out: all of it is a single number in memory."""
+
+    def spread(linear):
+        bias = torch.zeros(1, device=device, dtype=dtype).expand(len(linear.weight))
+        return linear._replace(bias=bias.requires_grad_())
+
+    return _each_linear(_layer(config, generator, device, dtype), spread)
+
+
 def one_norm_twice(config, generator=None, device=None, dtype=torch.float32):
     """Both norms are one and the same."""
     weights = _layer(config, generator, device, dtype)
@@ -165,14 +204,31 @@ def computed(config, generator=None, device=None, dtype=torch.float32):
     return _layer(config, generator, device, dtype, draw=stretched)
 
 
+def cast_late(config, generator=None, device=None, dtype=torch.float32):
+    """The layer is made in float32 and cast afterwards: in another dtype nothing is a leaf."""
+    made = _layer(config, generator, device, torch.float32)
+    made = _each_norm(made, lambda norm: norm._make(part.to(dtype) for part in norm))
+    return _each_linear(made, lambda linear: linear._make(part.to(dtype) for part in linear))
+
+
 def generator_left_out(config, generator=None, device=None, dtype=torch.float32):
-    """The generator is not used: torch's default one draws."""
+    """The generator is not used for every matrix: torch's default one is drawn from."""
     return _layer(config, None, device, dtype)
 
 
 def its_own_seed(config, generator=None, device=None, dtype=torch.float32):
     """A seed of its own is set: every layer is the same, whatever the generator."""
     return _layer(config, torch.Generator().manual_seed(0), device, dtype)
+
+
+def generator_copied(config, generator=None, device=None, dtype=torch.float32):
+    """Each call starts from a copy of the generator: every layer is the same as the one before."""
+    return _layer(config, generator and generator.clone_state(), device, dtype)
+
+
+def seed_without_a_generator(config, generator=None, device=None, dtype=torch.float32):
+    """Where no generator is given, a seed of its own is set: every layer is the same."""
+    return _layer(config, generator or torch.Generator().manual_seed(0), device, dtype)
 
 
 def on_the_cpu(config, generator=None, device=None, dtype=torch.float32):

@@ -53,6 +53,20 @@ def keys_and_values_packed(config, generator=None, device=None, dtype=torch.floa
     return weights._replace(cross_attention=AttentionWeights(across.query, *smaller, across.output))
 
 
+def one_packed_matrix(config, generator=None, device=None, dtype=torch.float32):
+    """Query, key and value are drawn as one packed matrix, in both attentions: all are small."""
+    weights = _layer(config, generator, device, dtype)
+
+    def packed(attention):
+        smaller = (_scaled(linear, math.sqrt(1 / 2)) for linear in attention[:3])
+        return AttentionWeights(*smaller, attention.output)
+
+    return weights._replace(
+        self_attention=packed(weights.self_attention),
+        cross_attention=packed(weights.cross_attention),
+    )
+
+
 def keys_and_values_chunked(config, generator=None, device=None, dtype=torch.float32):
     """The cross-attention's keys and values are halves of one matrix, which are no leaves."""
     weights = _layer(config, generator, device, dtype)
@@ -69,8 +83,43 @@ def deviation_for_bound(config, generator=None, device=None, dtype=torch.float32
     return _stretched(shrunk, 1 / math.sqrt(3))
 
 
+def three_for_six(config, generator=None, device=None, dtype=torch.float32):
+    """The bound is √(3 / (d_in + d_out)): the 6 was halved."""
+    return _stretched(_layer(config, generator, device, dtype), math.sqrt(1 / 2))
+
+
+def root_missing(config, generator=None, device=None, dtype=torch.float32):
+    """The root is missing: the bound is 6 / (d_in + d_out)."""
+    weights = _layer(config, generator, device, dtype)
+    return _each_linear(
+        weights, lambda linear: _scaled(linear, math.sqrt(6 / sum(linear.weight.shape)))
+    )
+
+
+def kaiming(config, generator=None, device=None, dtype=torch.float32):
+    """The bound is Kaiming's, √(6 / d_in): outputs do not count."""
+    weights = _layer(config, generator, device, dtype)
+    return _each_linear(
+        weights,
+        lambda linear: _scaled(
+            linear, math.sqrt(sum(linear.weight.shape) / linear.weight.shape[1])
+        ),
+    )
+
+
+def inputs_only(config, generator=None, device=None, dtype=torch.float32):
+    """The bound is 1/√d_in, that of torch's own linear layers: outputs do not count."""
+    weights = _layer(config, generator, device, dtype)
+
+    def inputs(linear):
+        d_out, d_in = linear.weight.shape
+        return _scaled(linear, math.sqrt((d_in + d_out) / d_in / 6))
+
+    return _each_linear(weights, inputs)
+
+
 def bound_doubled(config, generator=None, device=None, dtype=torch.float32):
-    """The sum d_in + d_out is halved under the root: √(6 / mean) for √(6 / sum)."""
+    """The bound is √2 times too large: the sum was halved under the root, or a gain put before."""
     return _stretched(_layer(config, generator, device, dtype), math.sqrt(2))
 
 
@@ -86,12 +135,33 @@ def normal_numbers(config, generator=None, device=None, dtype=torch.float32):
     return _each_linear(weights, normal)
 
 
+def deviation_002(config, generator=None, device=None, dtype=torch.float32):
+    """The numbers are normal with deviation 0.02, as GPT-2 draws them: the sizes do not count."""
+    weights = _layer(config, generator, device, dtype)
+
+    def normal(linear):
+        drawn = torch.empty_like(linear.weight).detach().normal_(std=0.02, generator=generator)
+        return LinearWeights(drawn.requires_grad_(), linear.bias)
+
+    return _each_linear(weights, normal)
+
+
 def biases_drawn(config, generator=None, device=None, dtype=torch.float32):
     """The biases are drawn too, where they should be 0."""
     weights = _layer(config, generator, device, dtype)
     return _each_linear(
         weights, lambda linear: LinearWeights(linear.weight, _even(linear.bias, 0.1, generator))
     )
+
+
+def one_zero_spread_out(config, generator=None, device=None, dtype=torch.float32):
+    """A bias is one zero spread out: all of it is a single number in memory."""
+
+    def spread(linear):
+        bias = torch.zeros(1, device=device, dtype=dtype).expand(len(linear.weight))
+        return linear._replace(bias=bias.requires_grad_())
+
+    return _each_linear(_layer(config, generator, device, dtype), spread)
 
 
 def gains_zero(config, generator=None, device=None, dtype=torch.float32):
@@ -112,8 +182,20 @@ def no_gradient_across(config, generator=None, device=None, dtype=torch.float32)
     return weights._replace(cross_attention=_each(weights.cross_attention, torch.Tensor.detach))
 
 
+def computed(config, generator=None, device=None, dtype=torch.float32):
+    """The gradient is asked for first, and the numbers are stretched after: no matrix is a leaf."""
+    weights = _layer(config, generator, device, dtype)
+    return _each_linear(weights, lambda linear: linear._replace(weight=linear.weight * 1))
+
+
+def cast_late(config, generator=None, device=None, dtype=torch.float32):
+    """The layer is made in float32 and cast afterwards: in another dtype nothing is a leaf."""
+    weights = _layer(config, generator, device, torch.float32)
+    return DecoderLayerWeights(*(_cast(part, dtype) for part in weights))
+
+
 def generator_left_out_across(config, generator=None, device=None, dtype=torch.float32):
-    """The cross-attention does not use the generator: torch's default one draws."""
+    """The generator is not used for every matrix: torch's default one is drawn from."""
     weights = _layer(config, generator, device, dtype)
     other = _layer(config, None, device, dtype)
     return weights._replace(cross_attention=other.cross_attention)
@@ -122,6 +204,16 @@ def generator_left_out_across(config, generator=None, device=None, dtype=torch.f
 def its_own_seed(config, generator=None, device=None, dtype=torch.float32):
     """A seed of its own is set: every layer is the same, whatever the generator."""
     return _layer(config, torch.Generator().manual_seed(0), device, dtype)
+
+
+def generator_copied(config, generator=None, device=None, dtype=torch.float32):
+    """Each call starts from a copy of the generator: every layer is the same as the one before."""
+    return _layer(config, generator and generator.clone_state(), device, dtype)
+
+
+def seed_without_a_generator(config, generator=None, device=None, dtype=torch.float32):
+    """Where no generator is given, a seed of its own is set: every layer is the same."""
+    return _layer(config, generator or torch.Generator().manual_seed(0), device, dtype)
 
 
 def cross_attention_on_the_cpu(config, generator=None, device=None, dtype=torch.float32):
@@ -174,7 +266,14 @@ def _each_linear(weights, change):
 
 
 def _stretched(weights, factor):
-    def stretch(linear):
-        return LinearWeights((linear.weight.detach() * factor).requires_grad_(), linear.bias)
+    return _each_linear(weights, lambda linear: _scaled(linear, factor))
 
-    return _each_linear(weights, stretch)
+
+def _cast(weights, dtype):
+    if isinstance(weights, torch.Tensor):
+        return weights.to(dtype)
+    return type(weights)(*(_cast(part, dtype) for part in weights))
+
+
+def _scaled(linear, factor):
+    return LinearWeights((linear.weight.detach() * factor).requires_grad_(), linear.bias)

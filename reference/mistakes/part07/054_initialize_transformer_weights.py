@@ -53,9 +53,22 @@ def vocabulary_for_width(config, generator=None, device=None, dtype=torch.float3
     return _model(config, generator, device, dtype, table)
 
 
+def deviation_002(config, generator=None, device=None, dtype=torch.float32):
+    """The table's standard deviation is 0.02, as GPT-2 has it: the width does not count."""
+    table = _empty(config, device, dtype).normal_(std=0.02, generator=generator)
+    return _model(config, generator, device, dtype, table)
+
+
 def only_positive(config, generator=None, device=None, dtype=torch.float32):
     """All numbers of the table are positive."""
     return _model(config, generator, device, dtype, _table(config, generator, device, dtype).abs_())
+
+
+def padding_row_zero(config, generator=None, device=None, dtype=torch.float32):
+    """The row of padding is set to zeros, as torch's padding_idx does: here it is drawn too."""
+    table = _table(config, generator, device, dtype)
+    table[config.pad_id] = 0.0
+    return _model(config, generator, device, dtype, table)
 
 
 def output_copied(config, generator=None, device=None, dtype=torch.float32):
@@ -126,10 +139,41 @@ def always_six_layers(config, generator=None, device=None, dtype=torch.float32):
     return _model(config._replace(num_layers=6), generator, device, dtype)
 
 
+def smaller_with_depth(config, generator=None, device=None, dtype=torch.float32):
+    """What attention hands on is drawn √(2N) times smaller, as GPT-2 does it: not here."""
+    weights = _model(config, generator, device, dtype)
+    layers = (*weights.encoder_layers, *weights.decoder_layers)
+    with torch.no_grad():
+        for layer in layers:
+            layer.self_attention.output.weight.div_(math.sqrt(2 * config.num_layers))
+    return weights
+
+
+def stacks_are_lists(config, generator=None, device=None, dtype=torch.float32):
+    """The stacks are lists, where tuples are asked for."""
+    weights = _model(config, generator, device, dtype)
+    return weights._replace(
+        encoder_layers=list(weights.encoder_layers), decoder_layers=list(weights.decoder_layers)
+    )
+
+
 def table_computed(config, generator=None, device=None, dtype=torch.float32):
     """The gradient is asked for first, and the table scaled after: it is no leaf."""
     table = _empty(config, device, dtype).normal_(generator=generator).requires_grad_()
     return _model(config, generator, device, dtype, table / math.sqrt(config.d_model))
+
+
+def cast_late(config, generator=None, device=None, dtype=torch.float32):
+    """The model is made in float32 and cast afterwards: in another dtype nothing is a leaf."""
+    weights = _model(config, generator, device, torch.float32)
+    table, *stacks, _ = (_cast(part, dtype) for part in weights)
+    return TransformerWeights(table, *stacks, LinearWeights(table))
+
+
+def table_cast_late(config, generator=None, device=None, dtype=torch.float32):
+    """The table is made in float32 and cast afterwards: in another dtype it is no leaf."""
+    table = _table(config, generator, device, torch.float32).requires_grad_()
+    return _model(config, generator, device, dtype, table.to(dtype))
 
 
 def table_without_gradient(config, generator=None, device=None, dtype=torch.float32):
@@ -140,7 +184,7 @@ def table_without_gradient(config, generator=None, device=None, dtype=torch.floa
 
 
 def generator_left_out(config, generator=None, device=None, dtype=torch.float32):
-    """The generator is not handed on to the layers: torch's default one draws them."""
+    """The generator does not reach the table and every layer: torch's default one is drawn from."""
     table = _table(config, generator, device, dtype)
     return _model(config, None, device, dtype, table)
 
@@ -148,6 +192,16 @@ def generator_left_out(config, generator=None, device=None, dtype=torch.float32)
 def its_own_seed(config, generator=None, device=None, dtype=torch.float32):
     """A seed of its own is set: every model is the same, whatever the generator."""
     return _model(config, torch.Generator().manual_seed(0), device, dtype)
+
+
+def generator_copied(config, generator=None, device=None, dtype=torch.float32):
+    """Each call starts from a copy of the generator: the next model is the same again."""
+    return _model(config, generator and generator.clone_state(), device, dtype)
+
+
+def seed_without_a_generator(config, generator=None, device=None, dtype=torch.float32):
+    """Where no generator is given, a seed of its own is set: every model is the same."""
+    return _model(config, generator or torch.Generator().manual_seed(0), device, dtype)
 
 
 def table_on_the_cpu(config, generator=None, device=None, dtype=torch.float32):
@@ -188,3 +242,11 @@ def _copy(weights):
     if isinstance(weights, torch.Tensor):
         return weights.detach().clone().requires_grad_()
     return type(weights)(*map(_copy, weights))
+
+
+def _cast(weights, dtype):
+    if isinstance(weights, torch.Tensor):
+        return weights.to(dtype)
+    if weights is None or not hasattr(weights, "_fields"):
+        return weights and tuple(_cast(part, dtype) for part in weights)
+    return type(weights)(*(_cast(part, dtype) for part in weights))

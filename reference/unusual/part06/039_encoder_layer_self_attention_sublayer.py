@@ -2,7 +2,8 @@
 
 import torch
 
-from kata.part05_sublayers import apply_dropout
+from kata.part04_multi_head import assemble_multi_head_attention_forward
+from kata.part05_sublayers import apply_dropout, layer_norm
 
 
 def heads_in_a_loop(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
@@ -32,3 +33,15 @@ def heads_in_a_loop(x, layer, num_heads, source_mask, dropout_rate=0.0, generato
     variance = total.square().mean(dim=-1, keepdim=True) - mean.square()
     gain, bias = layer.self_attention_norm
     return ((total - mean) * (variance + 1e-5).rsqrt() * gain + bias).to(x.dtype)
+
+
+def coins_at_every_rate(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
+    """Coins are tossed at rate 1 too, where all of them fall on one side."""
+    heard, _ = assemble_multi_head_attention_forward(
+        x, x, layer.self_attention, num_heads, source_mask
+    )
+    if dropout_rate > 0:
+        coins = torch.rand(heard.shape, generator=generator, dtype=heard.dtype, device=heard.device)
+        kept = heard / (1 - dropout_rate) if dropout_rate < 1 else heard
+        heard = torch.where(coins < dropout_rate, 0.0, kept)
+    return layer_norm(x + heard, layer.self_attention_norm)

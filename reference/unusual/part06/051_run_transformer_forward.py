@@ -28,6 +28,8 @@ def padding_of_the_target_masked_too(source_ids, target_ids, weights, config, ge
     longest = max(source_ids.shape[1], target_ids.shape[1])
     if longest > config.max_length:
         raise ValueError(f"{longest} tokens, {config.max_length} are allowed")
+    if min(source_ids.min(), target_ids.min()) < 0:
+        raise IndexError("an id below zero")
     table, rate = weights.token_embedding, config.dropout_rate
     waves = build_sinusoidal_positional_encoding(
         config.max_length, config.d_model, device=table.device, dtype=torch.float64
