@@ -350,7 +350,7 @@ def run_transformer_forward(
     at padding of the target means nothing.
 
     Batches of different sizes raise ``ValueError``, and so do sentences longer than
-    ``config.max_length``.
+    ``config.max_length``. An id that the table has no row for raises ``IndexError``.
 
     Section 3 of the paper: all of figure 1.
     """
