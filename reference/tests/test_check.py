@@ -279,6 +279,15 @@ def test_place_where_plain_values_part_is_told(
 
 
 @BOTH
+def test_tensor_without_numbers_is_told_by_its_place(compare: Compare) -> None:
+    """On the meta device a tensor has a shape and nothing else."""
+    empty = torch.ones(2, device="meta")
+    compare(empty, empty)
+    assert rows(compare, empty, torch.ones(2)) == {"yours": "on meta", "expected": "on cpu"}
+    assert rows(compare, [empty, 1], [empty, 2])["yours"] == "[(2,) on meta, 1]"
+
+
+@BOTH
 def test_place_of_an_entry_in_a_dict_means_nothing(compare: Compare) -> None:
     """As Python has it: whoever looks a word up finds the same."""
     compare({"dog": 2, "cat": 1}, {"cat": 1, "dog": 2})

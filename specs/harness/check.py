@@ -248,6 +248,11 @@ def _walk_tensor(mine: Any, wanted: Any, rule: _Rule, path: str) -> None:
     if not _same_dtype(mine, model, rule.strict, is_tensor(wanted)):
         rows = [("yours", str(mine.dtype)), ("expected", str(model.dtype))]
         raise _Parted(path, mine, model, kind="dtype", rows=rows)
+    if mine.is_meta or model.is_meta:
+        if mine.is_meta != model.is_meta:
+            rows = [("yours", f"on {mine.device}"), ("expected", f"on {model.device}")]
+            raise _Parted(path, mine, model, kind="device", rows=rows)
+        return  # they have no numbers to compare
     differs = ~rule.tensors(mine, model)
     if differs.any():
         raise _Parted(path, mine, model, rows=_tensor_rows(differs, mine, model))

@@ -189,6 +189,8 @@ def same_bits(one: Any, other: Any) -> bool:
 
 def show(value: Any, digits: int = 4, above: tuple[int, ...] = ()) -> str:
     """Write a value as a person would: nested lists, few digits, one line."""
+    if is_tensor(value) and value.is_meta:
+        return f"{tuple(value.shape)} on meta"
     if is_tensor(value):
         return show(value.detach().cpu().tolist(), digits)
     if isinstance(value, float):
