@@ -24,7 +24,7 @@ from kata.part06_transformer import (
 
 
 def two_pairs(x, layer, num_heads, source_mask, dropout_rate=0.0, generator=None):
-    """The layer is two pairs of a sub-layer's weights and a norm, and a loop goes over the pairs."""
+    """The layer is two pairs of weights and a norm, and a loop goes over the pairs."""
     attention, first_norm, network, second_norm = layer
 
     def listen(words):
@@ -62,7 +62,8 @@ def sentence_by_sentence(x, layer, num_heads, source_mask, dropout_rate=0.0, gen
     chance = {"dropout_rate": dropout_rate, "generator": generator}
     sentences = []
     for row, sentence in enumerate(x.split(1)):
-        mask = source_mask[row : row + 1] if len(source_mask) == len(x) else source_mask
+        one_each = source_mask.dim() == 4 and len(source_mask) == len(x)
+        mask = source_mask[row : row + 1] if one_each else source_mask
         words = encoder_layer_self_attention_sublayer(sentence, layer, num_heads, mask, **chance)
         sentences.append(encoder_layer_feed_forward_sublayer(words, layer, **chance))
     return torch.cat(sentences)

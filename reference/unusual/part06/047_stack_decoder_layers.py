@@ -28,9 +28,11 @@ def folded(
 ):
     """A fold over the layers."""
     rest = (num_heads, target_mask, source_mask, dropout_rate, generator)
-    return reduce(
-        lambda words, layer: assemble_decoder_layer(words, memory, layer, *rest), layers, x
-    )
+
+    def climb(words, layer):
+        return assemble_decoder_layer(words, memory, layer, *rest)
+
+    return reduce(climb, layers, x)
 
 
 def every_floor_on_the_way(
