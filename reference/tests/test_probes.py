@@ -480,3 +480,11 @@ def test_default_device_is_followed_however_the_result_is_made() -> None:
         3,
         judge=counted,
     )
+
+
+def test_answer_may_be_cut_off_where_every_gradient_is_free() -> None:
+    """Where one is wanted, a cut is told."""
+    cut = torch.no_grad()(scale)
+    probed(cut, X, GAIN, free_gradients=frozenset({"x", "gain"}))
+    wrong = red(cut, X, GAIN, free_gradients=frozenset({"x"}))
+    assert wrong.sentence == "The result is cut off from its inputs: no gradient flows back."

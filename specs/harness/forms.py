@@ -31,14 +31,19 @@ def shape_names(function: Callable[..., Any]) -> list[list[str]]:
     return [names.split() for names in SHAPE.findall(annotation)]
 
 
-def assert_form(answer: Any, model: Any, names: list[list[str]]) -> None:
-    """Assert that an answer has the form of the reference's answer to the same call."""
+def assert_form(answer: Any, model: Any, names: list[list[str]], gradients: bool = True) -> None:
+    """Assert that an answer has the form of the reference's answer to the same call.
+
+    Without ``gradients`` it may be cut off from its inputs.
+    """
     if holds_itself(answer):
         raise Red("type", HOLDS_ITSELF, yours=HOLDS_ITSELF)
     queue = list(names)
     for path, mine, wanted in list(_tensor_pairs(answer, model, "result")):
         sizes = queue.pop(0) if queue else []
         _assert_tensor_form(mine, wanted, sizes, path)
+        if gradients:
+            _assert_graph(mine, wanted, path)
 
 
 def _tensor_pairs(answer: Any, model: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
@@ -93,6 +98,9 @@ def _assert_tensor_form(answer: Any, model: Any, names: list[str], path: str) ->
     if answer.device != model.device:
         mine, wanted = f"on {answer.device}", f"on {model.device}"
         raise _form("device", mine, wanted, path, answer, ELSEWHERE)
+
+
+def _assert_graph(answer: Any, model: Any, path: str) -> None:
     if answer.requires_grad != model.requires_grad:
         mine, wanted = (f"requires_grad {side.requires_grad}" for side in (answer, model))
         raise _form(

@@ -108,7 +108,7 @@ def test_other_shapes_are_errors(shape, wrong):
     """Three sentences, two heads, width 5: what broadcasts to that is not written."""
     cache = KVCache(torch.zeros(3, 2, 4, 5), torch.zeros(3, 2, 4, 5), 1)
     given = {"keys": torch.ones(3, 2, 1, 5), "values": torch.ones(3, 2, 1, 5)}
-    with rejects(ValueError, naming=(wrong, shape)):
+    with rejects(ValueError, naming=", ".join(map(str, shape))):
         append_to_kv_cache(cache, **given | {wrong: torch.ones(shape)})
     assert_equal((cache.keys.sum().item(), cache.values.sum().item(), cache.length), (0.0, 0.0, 1))
 

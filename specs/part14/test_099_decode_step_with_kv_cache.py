@@ -75,9 +75,10 @@ def test_memory_is_read_once():
 
 
 def test_keys_and_values_of_the_memory_lie_in_the_cache():
-    """Layer by layer, cut into heads: five source words fill a room of five."""
+    """Layer by layer, cut into heads: five source words fill a room of five, two steps or one."""
     cache, (weights, memory, _) = empty_cache(), model()
     step(cache)
+    step(cache, TARGETS[:, 1:2])
     kept = [(layer.keys, layer.values, layer.length) for layer in cache.cross_attention]
     attentions = [layer.cross_attention for layer in weights.decoder_layers]
     expected = [(heads(memory, each.key), heads(memory, each.value), 5) for each in attentions]

@@ -27,6 +27,15 @@ def test_counting_by_hand():
     assert_equal(answer, expected)
 
 
+def test_next_source_is_another_one():
+    """One model is asked for 5 and then for 3: it counts to 5, and then to 3."""
+    weights, config = counting_model()
+    answers = [
+        greedy_decode_with_kv_cache(torch.tensor([[number]]), weights, config) for number in (5, 3)
+    ]
+    assert_equal(answers, [[[3, 4, 5, END]], [[3, END]]])
+
+
 @pytest.mark.parametrize("length", [0, 1, 2, 5])
 def test_max_length_counts_the_words_said(length):
     """3, 4, 5, 6, 7: the start token takes up no room."""

@@ -19,10 +19,13 @@ from kata.weights import DecoderCache, Hypothesis, KVCache
 from specs.harness import draw_weights
 from specs.harness.check import assert_close, assert_equal
 
+FREE_GRADIENTS = ("cache",)  # decoding has no gradients; a copy may cut them off
+
 
 def layer(*rows, length=1, places=2):
-    """A cache whose row i holds one number on all its places; its values are ten times that."""
+    """A cache whose row i holds one number where it is taken; its values are ten times that."""
     keys = torch.tensor(rows)[:, None, None, None].expand(-1, 1, places, 1).clone()
+    keys[:, :, length:] = 0.0
     return KVCache(keys, 10 * keys, length)
 
 
@@ -78,8 +81,10 @@ def test_length_and_room_stay():
 
 def test_cache_that_has_read_nothing_yet():
     """No cross-attention before, none afterwards."""
-    answer = reorder_kv_cache(DecoderCache(cache().self_attention, []), torch.tensor([1]))
+    old = DecoderCache(cache().self_attention, [])
+    answer = reorder_kv_cache(old, torch.tensor([1]))
     assert_equal(answer.cross_attention, [])
+    assert answer.cross_attention is not old.cross_attention, "Both caches have one list."
 
 
 def test_nothing_is_shared_with_the_old_cache():
@@ -100,6 +105,14 @@ def test_nothing_is_shared_with_the_old_cache():
 def layers_of(cache):
     """All layers."""
     return [*cache.self_attention, *cache.cross_attention]
+
+
+def test_heirs_of_one_row_go_their_own_ways():
+    """Rows 1, 1, 1: what the first of them says next, the others do not."""
+    answer = layers_of(reorder_kv_cache(cache(), torch.tensor([1, 1, 1])))
+    rooms = [room for each in answer for room in (each.keys, each.values)]
+    same = [room[0].data_ptr() == room[1].data_ptr() for room in rooms]
+    assert not any(same), "Two rows have one memory: a token written to one is in both."
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)

@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 from kata.part14_fast_decoding import verify_speculative_tokens
 from specs.harness.boundary import is_inside
 from specs.harness.check import assert_close, assert_equal
+from specs.harness.values import kind_of
 
 GRID = 4  # torch.rand draws 1/8, 3/8, 5/8 or 7/8: enough where every p / q is a multiple of 1/4
 
@@ -67,6 +68,13 @@ def tensors(draft, target, tokens):
     return rows, torch.tensor(target), torch.tensor(tokens, dtype=torch.int64)
 
 
+def ids(answer):
+    """What came back, as a tuple: a row of ids."""
+    assert isinstance(answer, torch.Tensor), f"a tensor is to come back, not {kind_of(answer)}"
+    assert answer.dim() == 1, f"a row of ids is to come back, not shape {tuple(answer.shape)}"
+    return tuple(answer.tolist())
+
+
 def outcomes(draft, target, tokens):
     """Everything that may come back, with its probability."""
     found, queue = [], [()]
@@ -78,7 +86,7 @@ def outcomes(draft, target, tokens):
         for turn in range(len(told), len(made)):
             queue += [(*made[:turn], other) for other in draws.chances[turn][1][1:]]
         chance = torch.tensor([share for _, _, share in draws.chances]).double().prod().item()
-        found.append((tuple(answer.tolist()), chance))
+        found.append((ids(answer), chance))
     return found
 
 
@@ -142,6 +150,13 @@ def test_draws_from_the_generator():
     """The outcome is sure, 1, 0, 2, but something is drawn, and not from everybody's generator."""
     answer = verify_speculative_tokens(*tensors(*SURE), generator=torch.Generator())
     assert_equal(answer, [1, 0, 2])
+
+
+def test_replacement_is_drawn_from_the_generator_too():
+    """Word 0 is impossible for the target, and word 1 takes its place."""
+    given = tensors([[1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]], [0])
+    answer = verify_speculative_tokens(*given, generator=torch.Generator())
+    assert_equal(answer, [1])
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)

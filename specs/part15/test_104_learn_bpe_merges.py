@@ -78,6 +78,11 @@ def test_words_end_without_a_mark():
     assert_equal(learn_bpe_merges({"ab": 2, "b": 5}, 10), expected=[("a", "b")])
 
 
+def test_blank_is_a_character_like_any_other():
+    """a·blank and blank·b occur twice each; the blank stands before all letters."""
+    assert_equal(learn_bpe_merges({"a b": 2}, 10), expected=[(" ", "b"), ("a", " b")])
+
+
 @pytest.mark.parametrize("words", [{}, {"a": 9, "b": 9}, {"": 3}], ids=["none", "short", "empty"])
 def test_without_a_pair_nothing_is_glued(words):
     """A word of one character has no neighbours."""

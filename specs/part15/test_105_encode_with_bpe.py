@@ -32,10 +32,16 @@ def test_pair_listed_first_is_glued_first():
     assert_equal(encode_with_bpe("hug", merges), expected=["hug"])
 
 
-def test_longest_piece_does_not_come_first():
-    """b·c is older than a·b: a·bc, though ab is a piece and longer than a."""
-    merges = [("b", "c"), ("a", "b")]
-    assert_equal(encode_with_bpe("abc", merges), expected=["a", "bc"])
+@pytest.mark.parametrize(
+    ("word", "merges", "pieces"),
+    [
+        ("abc", [("b", "c"), ("a", "b")], ["a", "bc"]),
+        ("cdabcd", [("c", "d"), ("a", "b"), ("b", "cd")], ["cd", "ab", "cd"]),
+    ],
+)
+def test_longest_piece_does_not_come_first(word, merges, pieces):
+    """b·c is older than a·b: a·bc, though ab is longer than a. a·b is older than b·cd: ab·cd."""
+    assert_equal(encode_with_bpe(word, merges), pieces)
 
 
 def test_list_is_searched_again_from_its_top():
@@ -70,13 +76,19 @@ def test_glue_holds_whole_symbols_only():
     assert_equal(encode_with_bpe("batat", merges), expected=["ba", "t", "at"])
 
 
+def test_pair_is_more_than_its_text():
+    """b·c first. a·bc is not listed, though ab·c, which is, would make the same text."""
+    merges = [("b", "c"), ("ab", "c")]
+    assert_equal(encode_with_bpe("abc", merges), expected=["a", "bc"])
+
+
 def test_pair_listed_twice_counts_where_it_stands_first():
     """a·b before b·c, though it comes again after it."""
     merges = [("a", "b"), ("b", "c"), ("a", "b")]
     assert_equal(encode_with_bpe("abc", merges), expected=["ab", "c"])
 
 
-@pytest.mark.parametrize("word", ["ñañdú", "a t", "t…?", "x"])
+@pytest.mark.parametrize("word", ["ñañdú", "a t", " Ab ", "t…?", "x"])
 def test_unseen_characters_stand_alone(word):
     """Nothing is lost, blanks neither, and nothing becomes an unknown token."""
     assert_equal(encode_with_bpe(word, MERGES), expected=list(word))

@@ -119,6 +119,12 @@ def test_limit_is_above_zero(max_norm):
     assert_close(gradients_of(parameters), expected=[[3.0], [4.0]])
 
 
+def test_limit_is_above_zero_though_nothing_is_cut():
+    """There is no gradient, and 0 is no limit all the same."""
+    with rejects(ValueError, naming=0.0):
+        clip_gradients_by_global_norm(weights(None), max_norm=0.0)
+
+
 def test_norm_of_half_gradients_may_be_larger_than_half_precision_holds():
     """Four times 40000: the norm is 80000, and float16 ends at 65504. 40000 / 20000 = 2."""
     parameters = weights([40000.0] * 4, dtype=torch.float16)

@@ -80,7 +80,7 @@ def test_parameter_that_nobody_uses_has_no_gradient(old):
     """None, and not 0: it takes no part in this step."""
     w, unused = weight(2.0), weight(7.0, gradient=old)
     accumulate_gradients(iter([[1.0], [5.0]]), [unused, w], times(w))
-    assert_equal(unused.grad, expected=None)
+    assert unused.grad is None, f"Nobody used it, and its gradient is {unused.grad}."
     assert_close(w.grad, expected=[3.0])
 
 
@@ -117,7 +117,18 @@ def test_no_micro_batch_at_all():
     w = weight(2.0, gradient=[100.0])
     told = accumulate_gradients(iter([]), [w], times(w))
     assert_close(told, expected=(0.0, 0))
-    assert_equal(w.grad, expected=None)
+    assert w.grad is None, f"The old gradient is {w.grad}."
+
+
+def test_gradient_has_no_graph_of_its_own():
+    """Slopes 2w and 2w · 25 make (4 + 100) / 2 = 52; of them no slope is wanted."""
+    w = weight(2.0)
+
+    def squared(tokens):
+        return (w * torch.tensor(tokens)).square().sum(), len(tokens)
+
+    accumulate_gradients(iter([[1.0], [5.0]]), [w], squared)
+    assert_close((w.grad, w.grad.requires_grad), expected=([52.0], False))
 
 
 def test_parameters_themselves_stay_as_they_are():

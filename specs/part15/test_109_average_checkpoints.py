@@ -19,10 +19,11 @@ def test_two_checkpoints_by_hand():
     assert_close(average, expected={"weight": [2.0, 4.0], "bias": 0.0})
 
 
-def test_all_checkpoints_count_the_same():
-    """(1 + 2 + 6) / 3 = 3; halfway to each in turn would be 3.75."""
-    states = [{"weight": torch.tensor([value])} for value in (1.0, 2.0, 6.0)]
-    assert_close(average_checkpoints(states), expected={"weight": [3.0]})
+@pytest.mark.parametrize(("values", "mean"), [([1, 2, 6], 3.0), ([0, 1, 2, 3, 4, 5], 2.5)])
+def test_all_checkpoints_count_the_same(values, mean):
+    """(1 + 2 + 6) / 3 = 3; halfway to each in turn would be 3.75. Six are six: 15 / 6 = 2.5."""
+    states = [{"weight": torch.tensor([float(value)])} for value in values]
+    assert_close(average_checkpoints(states), expected={"weight": [mean]})
 
 
 def test_names_find_each_other_in_any_order():
@@ -100,6 +101,14 @@ def test_tied_tensors_stay_tied():
     assert_close(average["output"], expected=[[9.0, 9.0], [9.0, 9.0]])
 
 
+def test_tied_counters_stay_tied():
+    """One counter under two names: who sets it to 9 under one reads 9 under the other."""
+    steps = torch.tensor([100]), torch.tensor([200])
+    average = average_checkpoints([{"step": step, "count": step} for step in steps])
+    average["step"].fill_(9)
+    assert_equal(average["count"], torch.tensor([9]))
+
+
 def test_equal_tensors_are_not_tied():
     """The other one has the same numbers, by chance."""
     average = average_checkpoints([tied(1.0), tied(3.0)])
@@ -135,8 +144,8 @@ def test_other_looks_at_the_same_memory_are_other_tensors():
 
 
 def test_no_checkpoint_has_no_average():
-    """Nobody was asked: 0 witnesses."""
-    with rejects(ValueError, naming=0):
+    """Nobody was asked."""
+    with rejects(ValueError):
         average_checkpoints([])
 
 
@@ -157,11 +166,19 @@ def test_names_must_be_the_same_everywhere(entries):
         average_checkpoints(states)
 
 
+def test_as_many_names_are_not_the_same_names():
+    """A bias in one, a scale in the other."""
+    states = [{"weight": torch.ones(2), name: torch.ones(2)} for name in ("bias", "scale")]
+    with rejects(ValueError):
+        average_checkpoints(states)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64], ids=["weight", "counter"])
 @pytest.mark.parametrize("shape", [(1,), (3,), (2, 1), ()], ids=str)
-def test_shapes_must_be_the_same_everywhere(shape):
+def test_shapes_must_be_the_same_everywhere(shape, dtype):
     """(2,) in two checkpoints, and something else in the third, be it broadcastable or not."""
-    states = [{"bias": torch.ones(2), "weight": torch.ones(2)} for _ in range(3)]
-    states[2]["weight"] = torch.ones(shape)
+    states = [{"bias": torch.ones(2), "weight": torch.ones(2, dtype=dtype)} for _ in range(3)]
+    states[2]["weight"] = torch.ones(shape, dtype=dtype)
     with rejects(ValueError, naming="weight"):
         average_checkpoints(states)
 

@@ -89,12 +89,6 @@ def smoothing_unchecked(targets, vocab_size, smoothing, dtype=torch.float32):
     return _layer(targets, vocab_size, checked / (vocab_size - 2), dtype)
 
 
-def nan_accepted(targets, vocab_size, smoothing, dtype=torch.float32):
-    """NaN is accepted as a smoothing: it is neither below 0 nor at or above 1."""
-    checked = _checked(vocab_size, 0.0 if smoothing != smoothing else smoothing) or smoothing
-    return _layer(targets, vocab_size, checked / (vocab_size - 2), dtype)
-
-
 def no_smoothing_refused(targets, vocab_size, smoothing, dtype=torch.float32):
     """A smoothing of 0 is refused: < stands where <= is meant."""
     return _right(targets, vocab_size, smoothing or -1.0, dtype)

@@ -74,6 +74,11 @@ def device_dropped(config, batch_size, max_length, device=None, dtype=torch.floa
     return DecoderCache(_layers(config, batch_size, max_length, None, dtype), [])
 
 
+def device_taken_to_be_the_cpu(config, batch_size, max_length, device=None, dtype=torch.float32):
+    """Without a device the CPU is taken, not torch's own default."""
+    return DecoderCache(_layers(config, batch_size, max_length, device or "cpu", dtype), [])
+
+
 def _d_k(config):
     return config.d_model // config.num_heads
 

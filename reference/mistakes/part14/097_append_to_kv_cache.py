@@ -42,6 +42,13 @@ def oldest_thrown_out(cache, keys, values):
     _append(cache, keys, values)
 
 
+def lost_without_an_error(cache, keys, values):
+    """More positions than are free are taken without an error: some are lost."""
+    _check_shapes(cache, keys, values)
+    free = cache.keys.shape[2] - cache.length
+    _append(cache, keys[:, :, :free], values[:, :, :free])
+
+
 def keys_before_the_check(cache, keys, values):
     """The keys are written before the values are looked at: half an entry stays behind."""
     _check(cache, keys, torch.empty_like(keys))
@@ -69,7 +76,7 @@ def shapes_not_checked(cache, keys, values):
 
 
 def concatenated(cache, keys, values):
-    """New tensors are made with torch.cat: everything is copied for each token."""
+    """New tensors are made, with torch.cat say: everything is copied for each token."""
     _check(cache, keys, values)
     start, end = cache.length, cache.length + keys.shape[2]
     for name, given in (("keys", keys), ("values", values)):
@@ -95,13 +102,17 @@ def values_are_keys(cache, keys, values):
 
 
 def _check(cache, keys, values):
+    _check_shapes(cache, keys, values)
     new, start, room = keys.shape[-2], cache.length, cache.keys.shape[2]
-    wanted = (*cache.keys.shape[:2], new, cache.keys.shape[3])
+    if start + new > room:
+        raise ValueError(f"{new} do not fit behind {start} of {room}")
+
+
+def _check_shapes(cache, keys, values):
+    wanted = (*cache.keys.shape[:2], keys.shape[-2], cache.keys.shape[3])
     for name, given in (("keys", keys), ("values", values)):
         if given.shape != wanted:
             raise ValueError(f"{name} must have shape {wanted}, got {tuple(given.shape)}")
-    if start + new > room:
-        raise ValueError(f"{new} do not fit behind {start} of {room}")
 
 
 def _append(cache, keys, values):

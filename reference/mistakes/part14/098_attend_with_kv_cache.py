@@ -50,6 +50,11 @@ def not_checked(queries, cache):
     return _heads(queries, cache, mask.tril(cache.length - queries.shape[2]))
 
 
+def scores_not_divided(queries, cache):
+    """The scores are not divided by √d_k."""
+    return _attend(queries * queries.shape[-1] ** 0.5, cache, shift=0)
+
+
 def mask_on_the_cpu(queries, cache):
     """The mask is made on the CPU, wherever the queries are."""
     _check(queries, cache)

@@ -53,6 +53,11 @@ def attended_before_appended(token_ids, memory, source_mask, weights, config, ca
     return _step(token_ids, memory, source_mask, weights, config, cache, hear=_hear_then_append)
 
 
+def new_tokens_alone(token_ids, memory, source_mask, weights, config, cache):
+    """The new tokens attend to themselves alone, not to the cache."""
+    return _step(token_ids, memory, source_mask, weights, config, cache, hear=_hear_the_new)
+
+
 def source_padding_heard(token_ids, memory, source_mask, weights, config, cache):
     """The source's padding is not masked."""
     return _step(token_ids, memory, torch.ones_like(source_mask), weights, config, cache)
@@ -62,6 +67,14 @@ def memory_read_every_time(token_ids, memory, source_mask, weights, config, cach
     """The memory is projected anew at every step."""
     cache.cross_attention = []
     return _step(token_ids, memory, source_mask, weights, config, cache)
+
+
+def memory_appended_every_time(token_ids, memory, source_mask, weights, config, cache):
+    """The memory is projected anew at every step, and put behind what the cache has of it."""
+    read = DecoderCache(cache.self_attention, [])
+    answer = _step(token_ids, memory, source_mask, weights, config, read)
+    cache.cross_attention += read.cross_attention
+    return answer
 
 
 def kept_in_a_copy(token_ids, memory, source_mask, weights, config, cache):
@@ -81,6 +94,28 @@ def first_layer_alone(token_ids, memory, source_mask, weights, config, cache):
     answer = _step(token_ids, memory, source_mask, weights, config, shared)
     cache.cross_attention = shared.cross_attention
     return answer
+
+
+def layers_write_over_each_other(token_ids, memory, source_mask, weights, config, cache):
+    """All layers share one cache: each writes its keys over those of the layer below."""
+    begin = cache.self_attention[0].length
+
+    def hear(queries, keys, values, said):
+        said.length = begin
+        return _append_then_hear(queries, keys, values, said)
+
+    shared = DecoderCache(cache.self_attention[:1] * config.num_layers, cache.cross_attention)
+    answer = _step(token_ids, memory, source_mask, weights, config, shared, hear=hear)
+    cache.cross_attention = shared.cross_attention
+    return answer
+
+
+def first_self_attention_for_all(token_ids, memory, source_mask, weights, config, cache):
+    """The first layer's self-attention serves all layers."""
+    first = weights.decoder_layers[0].self_attention
+    layers = tuple(layer._replace(self_attention=first) for layer in weights.decoder_layers)
+    weights = weights._replace(decoder_layers=layers)
+    return _step(token_ids, memory, source_mask, weights, config, cache)
 
 
 def last_position_only(token_ids, memory, source_mask, weights, config, cache):
@@ -121,6 +156,11 @@ def _hear_then_append(queries, keys, values, said):
     heads, _ = multi_head_scaled_dot_product_attention(queries, *old)
     append_to_kv_cache(said, keys, values)
     return heads
+
+
+def _hear_the_new(queries, keys, values, said):
+    append_to_kv_cache(said, keys, values)
+    return attend_with_kv_cache(queries, KVCache(keys, values, keys.shape[2]))
 
 
 def _step(

@@ -17,6 +17,11 @@ def temperature_multiplies(logits, temperature=1.0, top_k=None, top_p=None):
     return _distribution(logits, 1 / temperature if temperature else 0, top_k, top_p, temperature)
 
 
+def temperature_not_used(logits, temperature=1.0, top_k=None, top_p=None):
+    """The temperature is not used."""
+    return _distribution(logits, 1.0 if temperature > 0 else temperature, top_k, top_p)
+
+
 def temperature_last(logits, temperature=1.0, top_k=None, top_p=None):
     """top_p is cut at temperature 1, and the temperature comes after it."""
     if temperature <= 0:

@@ -5,21 +5,39 @@ import torch
 
 def replaced_from_the_target(draft_probs, target_probs, draft_tokens, generator=None):
     """A rejected guess is replaced from p, not from what p has more than q."""
-    return _verify(draft_probs, target_probs, draft_tokens, generator, left=lambda p, q: p)
+    return _verify(draft_probs, target_probs, draft_tokens, generator, left=lambda p, *_: p)
 
 
 def replaced_from_the_distance(draft_probs, target_probs, draft_tokens, generator=None):
     """A rejected guess is replaced from |p − q|: words that q had too much of get more."""
     return _verify(
-        draft_probs, target_probs, draft_tokens, generator, left=lambda p, q: (p - q).abs()
+        draft_probs, target_probs, draft_tokens, generator, left=lambda p, q, _: (p - q).abs()
     )
 
 
 def replaced_the_other_way(draft_probs, target_probs, draft_tokens, generator=None):
     """A rejected guess is replaced from max(q − p, 0)."""
     return _verify(
-        draft_probs, target_probs, draft_tokens, generator, left=lambda p, q: (q - p).clamp(min=0)
+        draft_probs,
+        target_probs,
+        draft_tokens,
+        generator,
+        left=lambda p, q, _: (q - p).relu(),
     )
+
+
+def replaced_from_the_others(draft_probs, target_probs, draft_tokens, generator=None):
+    """A rejected guess is replaced from p without that token, not from max(p − q, 0)."""
+
+    def left(p, _, token):
+        return p.where(torch.arange(len(p), device=p.device) != token, 0.0)
+
+    return _verify(draft_probs, target_probs, draft_tokens, generator, left=left)
+
+
+def all_accepted(draft_probs, target_probs, draft_tokens, generator=None):
+    """Every guess is accepted, whatever the target says of it."""
+    return _verify(draft_probs, target_probs, draft_tokens, generator, accept=lambda u, p, q: u < 2)
 
 
 def accepted_with_p(draft_probs, target_probs, draft_tokens, generator=None):
@@ -51,6 +69,16 @@ def later_guesses_kept(draft_probs, target_probs, draft_tokens, generator=None):
     return _verify(
         draft_probs, target_probs, draft_tokens, generator, count=lambda kept: kept.sum()
     )
+
+
+def checked_on_behind_the_first(draft_probs, target_probs, draft_tokens, generator=None):
+    """Behind a rejected guess the next are checked as well: they followed a word never said."""
+    said = []
+    for i in range(len(draft_tokens)):
+        one = slice(i, i + 1)
+        pair = draft_probs[one], target_probs[i : i + 2], draft_tokens[one]
+        said.append(_verify(*pair, generator)[:1])
+    return torch.cat([*said, _drawn(target_probs[-1], generator)])
 
 
 def nothing_extra(draft_probs, target_probs, draft_tokens, generator=None):
@@ -104,7 +132,7 @@ def _verify(
     target_probs,
     draft_tokens,
     generator,
-    left=lambda p, q: (p - q).clamp(min=0),
+    left=lambda p, q, _: (p - q).clamp(min=0),
     accept=lambda u, p, q: u * q < p,
     count=lambda kept: kept.cumprod(dim=0).sum(),
     draws=None,
@@ -119,5 +147,5 @@ def _verify(
     accepted = int(count(kept))
     row = target_probs[accepted]
     if accepted < guesses:
-        row = left(row, draft_probs[accepted])
+        row = left(row, draft_probs[accepted], draft_tokens[accepted])
     return torch.cat([draft_tokens[:accepted], draw(row, generator)])

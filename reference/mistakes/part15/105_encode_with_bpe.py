@@ -29,6 +29,11 @@ def stops_after_one_round(word, merges):
     return _encoded(word, merges, rounds=1)
 
 
+def last_pair_left_out(word, merges):
+    """The last pair of the list is never glued."""
+    return _encoded(word, merges[:-1])
+
+
 def one_occurrence_at_a_time(word, merges):
     """One occurrence is glued and the list searched anew, before the others are glued."""
     return _encoded(word, merges, merge=_merged_once)
@@ -47,6 +52,22 @@ def first_occurrence_only(word, merges):
 def last_rank_counts(word, merges):
     """Of a pair that is listed twice the later rank counts."""
     return _encoded(word, merges, ranks={pair: rank for rank, pair in enumerate(merges)})
+
+
+def ranks_by_text(word, merges):
+    """Pairs count as one when they make the same text: a·bc is glued where ab·c is listed."""
+    ranks, symbols = _ranks(["".join(pair) for pair in merges]), list(word)
+    while there := [pair for pair in pairwise(symbols) if "".join(pair) in ranks]:
+        symbols = _merged(symbols, min(there, key=lambda pair: ranks["".join(pair)]))
+    return symbols
+
+
+def longest_pair_first(word, merges):
+    """Of the listed pairs the one that makes the longest piece is glued first."""
+    symbols, known = list(word), set(merges)
+    while there := [pair for pair in pairwise(symbols) if pair in known]:
+        symbols = _merged(symbols, max(there, key=lambda pair: len("".join(pair))))
+    return symbols
 
 
 def longest_piece_first(word, merges):

@@ -21,6 +21,15 @@ def full_batch_not_allowed(lengths, max_tokens):
     return _batched(lengths, max_tokens, size=lambda rows: len(rows) * max(rows) + 1)
 
 
+def only_one_length_together(lengths, max_tokens):
+    """Only sentences of one length travel together: many batches are half empty."""
+
+    def size(rows):
+        return len(rows) * rows[0] if len({*rows}) == 1 else max_tokens + 1
+
+    return _batched(lengths, max_tokens, size=size)
+
+
 def file_order(lengths, max_tokens):
     """The sentences are not sorted: short ones travel with long ones and are padded."""
     return _batched(lengths, max_tokens, order=range(len(lengths)))

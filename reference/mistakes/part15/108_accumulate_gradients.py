@@ -24,6 +24,26 @@ def divided_by_micro_batches(micro_batches, parameters, compute_loss):
     return total / max(len(batches), 1), tokens
 
 
+def gradient_of_a_mean_of_means(micro_batches, parameters, compute_loss):
+    """Each micro-batch's mean counts alike in the gradients, however many tokens it has."""
+    _clear(parameters)
+    total, tokens, number = 0.0, 0, 0
+    for micro_batch in micro_batches:
+        loss, count = compute_loss(micro_batch)
+        (loss / max(count, 1)).backward()
+        total, tokens, number = total + loss.item(), tokens + count, number + 1
+    _divide(parameters, number)
+    return total / max(tokens, 1), tokens
+
+
+def gradients_divided_by_micro_batches(micro_batches, parameters, compute_loss):
+    """The gradients are divided by the number of micro-batches, not of tokens."""
+    batches = list(micro_batches)
+    total, tokens = _summed(batches, parameters, compute_loss)
+    _divide(parameters, len(batches))
+    return total / max(tokens, 1), tokens
+
+
 def gradients_not_divided(micro_batches, parameters, compute_loss):
     """The gradients are those of the sum: the step grows with the number of tokens."""
     total, tokens = _summed(micro_batches, parameters, compute_loss)
@@ -40,6 +60,19 @@ def loss_not_divided(micro_batches, parameters, compute_loss):
 def cleared_at_every_micro_batch(micro_batches, parameters, compute_loss):
     """The gradients are cleared at every micro-batch: only the last one is learned from."""
     total, tokens = _summed(micro_batches, parameters, compute_loss, before=_clear)
+    _divide(parameters, tokens)
+    return total / max(tokens, 1), tokens
+
+
+def first_not_learned_from(micro_batches, parameters, compute_loss):
+    """The first micro-batch is counted and not learned from."""
+    _clear(parameters)
+    total, tokens = 0.0, 0
+    for number, micro_batch in enumerate(micro_batches):
+        loss, count = compute_loss(micro_batch)
+        if number > 0:
+            loss.backward()
+        total, tokens = total + loss.item(), tokens + count
     _divide(parameters, tokens)
     return total / max(tokens, 1), tokens
 
@@ -82,7 +115,7 @@ def odd_one_thrown_away(micro_batches, parameters, compute_loss):
 
 
 def one_backward_at_the_end(micro_batches, parameters, compute_loss):
-    """The losses are added up and sent back together: all graphs are alive at once."""
+    """All graphs are alive at once: none is let go before the last micro-batch has been seen."""
     _clear(parameters)
     told = [compute_loss(micro_batch) for micro_batch in micro_batches]
     tokens = sum(count for _, count in told)

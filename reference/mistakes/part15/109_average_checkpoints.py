@@ -28,6 +28,11 @@ def halfway_to_each(states):
     return _average(states, mean=mean)
 
 
+def only_the_last_five(states):
+    """Only the last five checkpoints are averaged, however many there are."""
+    return _average(states[-5:])
+
+
 def summed_in_half_precision(states):
     """Half checkpoints are added up in half precision, which soon overflows and rounds."""
 
@@ -58,6 +63,16 @@ def integers_averaged(states):
 def integers_from_the_first(states):
     """Counters are those of the first checkpoint."""
     return _average(states, whole=lambda tensors: tensors[0].clone())
+
+
+def largest_integers(states):
+    """Of counters the largest is taken, and not that of the last checkpoint."""
+    return _average(states, whole=lambda tensors: torch.stack(tensors).amax(0))
+
+
+def integers_handed_back(states):
+    """Counters are those of the last checkpoint, and not copies: to set them changes it."""
+    return _average(states, whole=lambda tensors: tensors[-1])
 
 
 def single_checkpoint_handed_back(states):

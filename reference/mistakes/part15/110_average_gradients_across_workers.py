@@ -19,6 +19,25 @@ def not_divided_by_all_tokens(parameters, token_count):
     _average(parameters, token_count, share=lambda own, total: own)
 
 
+def divided_by_the_workers(parameters, token_count):
+    """It is divided by the number of workers, not by all tokens."""
+    _average(parameters, token_count, share=lambda own, total: own / dist.get_world_size())
+
+
+def divided_by_the_workers_once_more(parameters, token_count):
+    """It is divided by all tokens, and by the number of workers once more."""
+
+    def share(own, total):
+        return own / max(total, 1) / dist.get_world_size()
+
+    _average(parameters, token_count, share=share)
+
+
+def largest_share(parameters, token_count):
+    """The largest of the workers' shares is taken, not their sum."""
+    _average(parameters, token_count, op=dist.ReduceOp.MAX)
+
+
 def divided_by_own_tokens(parameters, token_count):
     """The sum is divided by the worker's own tokens, not by everybody's."""
     _average(parameters, token_count, share=lambda own, total: own, after=lambda own, total: own)
@@ -32,6 +51,13 @@ def scaled_after_the_sum(parameters, token_count):
 def nan_without_tokens(parameters, token_count):
     """Without a single token 0 is divided by 0: the gradients are NaN."""
     _average(parameters, token_count, share=lambda own, total: own / total if total else torch.nan)
+
+
+def kept_without_tokens(parameters, token_count):
+    """Without a single token the gradients stay as they are, where zeros are wanted."""
+    _ask_for_a_group()
+    if _summed(parameters, token_count):
+        _average(parameters, token_count)
 
 
 def tokens_counted_in_the_gradients_dtype(parameters, token_count):
@@ -165,6 +191,7 @@ def _average(
     after=lambda own, total: 1.0,
     always=False,
     packed=True,
+    op=dist.ReduceOp.SUM,
 ):  # fmt: skip
     _ask_for_a_group()
     total = _summed(parameters, token_count)
@@ -174,5 +201,5 @@ def _average(
         if held or always:
             gradient = _filled(parameter) * share(token_count, total)
             gradient = gradient.contiguous() if packed else gradient
-            dist.all_reduce(gradient)
+            dist.all_reduce(gradient, op=op)
             parameter.grad = gradient / max(after(token_count, total), 1)

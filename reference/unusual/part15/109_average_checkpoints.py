@@ -5,7 +5,7 @@ import torch
 
 def _refuse(states):
     if len(states) == 0:
-        raise ValueError("got 0 checkpoints")
+        raise ValueError("no states to average: []")
     for state in states[1:]:
         if set(state) != set(states[0]):
             raise ValueError(f"names differ: {set(state) ^ set(states[0])}")
