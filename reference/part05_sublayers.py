@@ -13,7 +13,6 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from kata.part04_multi_head import apply_linear_projection
 from kata.weights import FeedForwardWeights, LayerNormWeights
@@ -203,7 +202,7 @@ class _Normalize(torch.autograd.Function):
         ctx.save_for_backward(*output)
 
     @staticmethod
-    @once_differentiable
+    @torch.autograd.function.once_differentiable
     def backward(ctx, gradient, _):
         normalized, scale = ctx.saved_tensors
         through_mean = gradient.mean(dim=-1, keepdim=True)

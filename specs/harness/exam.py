@@ -197,28 +197,41 @@ class Exam:
             for mistake in self.mistakes
             if same_red(self._red_like(red, mistake.function, case), red)
         ]
-        likely = [mistake for mistake in likely if self._bears_out(mistake)]
-        if len(likely) > 1:
-            mine = [self.red_of(self.world.target, case) for case in self.cases]
-            likely.sort(key=lambda mistake: -self._agreement(mistake, mine))
+        likely = [mistake for mistake in likely if self._bears_out(mistake, red.late)]
+        for probed in (False, True):  # where calls as they are tell no two apart, probes may
+            if len(likely) > 1:
+                scores = [self._agreement(mistake, probed) for mistake in likely]
+                pairs = zip(likely, scores, strict=True)
+                likely = [mistake for mistake, score in pairs if score == max(scores)]
         return likely[0].sentence if likely else None
 
-    def _bears_out(self, mistake: Version) -> bool:
+    def _bears_out(self, mistake: Version, probed: bool) -> bool:
         """Say whether what a mistake makes red is red for the learner in the same way."""
         if mistake.function is self.world.target:
             return True
-        theirs = {case.name: self.red_of(mistake.function, case) for case in self.cases}
-        touched = [case for case in self.cases if theirs[case.name] is not None]
-        same = sum(
-            same_red(theirs[case.name], self.red_of(self.world.target, case)) for case in touched
-        )
-        return same >= len(touched) / 2
+        pairs = [pair for pair in self._side_by_side(mistake, probed) if pair[0] is not None]
+        return sum(same_red(*pair) for pair in pairs) >= len(pairs) / 2
+
+    def _agreement(self, mistake: Version, probed: bool) -> int:
+        """In how many cases a mistake and the learner's function come to the same."""
+        if mistake.function is self.world.target:
+            return len(self.cases)
+        return sum(same_red(*pair) for pair in self._side_by_side(mistake, probed))
+
+    def _side_by_side(self, mistake: Version, probed: bool) -> Iterator[tuple[Red | None, ...]]:
+        """How a mistake and the learner's function take each case; not probed, it is quicker."""
+        for case in self.cases:
+            both = mistake.function, self.world.target
+            yield tuple(self._taken(function, case, probed) for function in both)
 
     def _red_like(self, red: Red, function: Callable[..., Any], case: Case) -> Red | None:
         """How a function takes a case; not probed for what could not be the same red anyway."""
-        key = (function, case.name)
-        if red.late or key in self._reds:
+        return self._taken(function, case, probed=red.late or (function, case.name) in self._reds)
+
+    def _taken(self, function: Callable[..., Any], case: Case, probed: bool) -> Red | None:
+        if probed:
             return self.red_of(function, case)
+        key = (function, case.name)
         if key not in self._early:
             self._early[key] = self.attempt(function, case, probed=False)
         return self._early[key]
@@ -230,10 +243,6 @@ class Exam:
             early = self._early.get(key)
             self._reds[key] = early or self.attempt(function, case)
         return self._reds[key]
-
-    def _agreement(self, mistake: Version, mine: list[Red | None]) -> int:
-        theirs = [self.red_of(mistake.function, case) for case in self.cases]
-        return sum(same_red(one, other) for one, other in zip(theirs, mine, strict=True))
 
     def line_of(self, error: BaseException) -> tuple[Path, int] | None:
         """The learner's line that an error came through."""
