@@ -315,12 +315,13 @@ def test_six_become_three():
     ("body", "sentence"),
     [
         ("return -0.5 * number if number == 2 else 0.5 * number", None),
-        ("return -0.5 * number if number < 5 else 7.0", "The sign is turned round as well."),
+        ("return -0.5 * number if number < 5 else 3.0", "The sign is turned round as well."),
+        ("return -0.5 * number if number == 2 else 7.0", "The sign is turned round as well."),
     ],
-    ids=["one of three", "two of three"],
+    ids=["one of three", "two of three", "another slip besides"],
 )
 def test_slip_is_told_only_if_it_bears_out(tmp_path: Path, body: str, sentence: str | None) -> None:
-    """A mistake that goes wrong in three cases is not the slip of who goes wrong in one."""
+    """A mistake that goes wrong in three cases is not the slip of who goes wrong in one only."""
     assert rows(halved(tmp_path, body, HALVE_SPEC + MORE_CASES)).get("looks like") == sentence
 
 

@@ -187,8 +187,8 @@ class Exam:
     def looks_like(self, case: Case, red: Red) -> str | None:
         """Name the slip, if and only if a known mistake gives this very answer.
 
-        And gives it in at least half of the cases that it makes red; where several do, the one that
-        agrees in most cases is told.
+        And the learner's function is red in at least half of the cases that it makes red, be it by
+        another slip; where that is so of several, the one that agrees in most cases is told.
         """
         if self.world.target is None or red.state != WRONG:
             return None
@@ -206,11 +206,11 @@ class Exam:
         return likely[0].sentence if likely else None
 
     def _bears_out(self, mistake: Version, probed: bool) -> bool:
-        """Say whether what a mistake makes red is red for the learner in the same way."""
+        """Say whether what a mistake makes red is red for the learner: green would refute it."""
         if mistake.function is self.world.target:
             return True
-        pairs = [pair for pair in self._side_by_side(mistake, probed) if pair[0] is not None]
-        return sum(same_red(*pair) for pair in pairs) >= len(pairs) / 2
+        mine = [own for other, own in self._side_by_side(mistake, probed) if other is not None]
+        return sum(own is not None for own in mine) >= len(mine) / 2
 
     def _agreement(self, mistake: Version, probed: bool) -> int:
         """In how many cases a mistake and the learner's function come to the same."""
