@@ -129,8 +129,9 @@ def softmax_attention_weights(
 
     Section 3.2.1 of the paper, the softmax of equation 1.
     """
-    loudest = scores.detach().amax(dim=-1, keepdim=True)  # cancels, so it needs no gradient
-    loudest = loudest.clamp(min=torch.finfo(scores.dtype).min)  # −∞ − (−∞) would be NaN
+    with torch.no_grad():  # it cancels, so no gradient has to go through it
+        loudest = scores.amax(dim=-1, keepdim=True)
+        loudest = loudest.clamp(min=torch.finfo(scores.dtype).min)  # −∞ − (−∞) would be NaN
     raised = torch.exp(scores - loudest)
     total = raised.sum(dim=-1, keepdim=True)
     return raised / total.clamp(min=1.0)  # the loudest key adds 1, so less means that none is seen

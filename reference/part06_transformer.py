@@ -264,8 +264,9 @@ def apply_log_softmax_over_vocab(
     Section 3.4 of the paper, "softmax function to convert the decoder output to predicted
     next-token probabilities"; in logarithms, because the loss and beam search add them up.
     """
-    # The shift cancels in the end, so no gradient has to go through it.
-    shifted = logits - logits.detach().amax(dim=-1, keepdim=True)
+    with torch.no_grad():  # it cancels, so no gradient has to go through it
+        highest = logits.amax(dim=-1, keepdim=True)
+    shifted = logits - highest
     return shifted - shifted.exp().sum(dim=-1, keepdim=True).log()
 
 

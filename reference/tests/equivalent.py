@@ -19,16 +19,6 @@ EQUIVALENT: dict[int, dict[str, str]] = {
             "inverse_frequencies, positions",
         ): "a product does not care which of its factors comes first",
     },
-    20: {
-        _changed(
-            "loudest = scores.detach().amax(dim=-1, keepdim=True)", "detach", "clone"
-        ): "the loudest score cancels: its gradient adds up to nothing, and only takes time",
-    },
-    50: {
-        _changed(
-            "shifted = logits - logits.detach().amax(dim=-1, keepdim=True)", "detach", "clone"
-        ): "the shift cancels: its gradient adds up to nothing, and only takes time",
-    },
     61: {
         _changed(
             "if not agreement.isfinite(): asked = wanted > 0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from specs.harness.globalstate import TORCHS_RANDOM
@@ -21,11 +22,21 @@ class Judgement:
     at_random: bool = False  # whether it drew from a generator that belongs to everybody
     _known: dict[str, Any] = field(default_factory=dict)
 
+    @cached_property
+    def _named(self) -> dict[str, Any]:
+        """What was handed over, wherever it lies: a config's rate is a rate."""
+        return {path.rpartition(".")[2]: leaf for path, leaf in leaves(self.arguments)}
+
+    @property
+    def tosses_coins(self) -> bool:
+        """Whether the answer may be another one each time."""
+        generator = self._named.get("generator")
+        return self.at_random or bool(self._named.get("dropout_rate")) or generator is not None
+
     @property
     def may_change(self) -> set[str]:
         """What the learner's function may change too; at rate 1 a coin need not be tossed."""
-        asked = {path.rpartition(".")[2]: leaf for path, leaf in leaves(self.arguments)}
-        tossed = asked.get("dropout_rate") and asked.get("generator") is None
+        tossed = self._named.get("dropout_rate") and self._named.get("generator") is None
         return self.changed | ({TORCHS_RANDOM} if tossed else set())
 
     def once(self, what: str, find: Callable[[], Any]) -> Any:

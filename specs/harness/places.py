@@ -82,8 +82,9 @@ def _placeable(guard: Guard, call: Judgement, by_default: bool) -> dict[str, Any
         return arguments if tensors(arguments) else None
     if tensors(arguments) or (by_default and arguments.get("generator") is not None):
         return None
-    arguments["device"] = torch.device("cuda", 0)
     if by_default:
-        del arguments["device"]
+        arguments.pop("device", None)
+    else:
+        arguments["device"] = torch.device("cuda", 0)
     order = [name for name in guard.signature.parameters if name in arguments]
     return {name: arguments[name] for name in order}

@@ -38,7 +38,7 @@ def probe(guard: Guard, call: Judgement) -> None:
 def _ask(guard: Guard, call: Judgement) -> None:
     before, names = globalstate.take(), tampering.Names()
     try:
-        if not (call.at_random or _draws_at_random(call.arguments) or guard.changes):
+        if not (call.tosses_coins or guard.changes):
             _probe_values(guard, call)
         assert_places(guard, call)
     finally:
@@ -46,11 +46,6 @@ def _ask(guard: Guard, call: Judgement) -> None:
         changed -= call.may_change
     if changed:  # in float64 alone, say
         raise changed_state(" and ".join(sorted(changed)))
-
-
-def _draws_at_random(arguments: dict[str, Any]) -> bool:
-    named = {path.rpartition(".")[2]: leaf for path, leaf in leaves(arguments)}
-    return bool(named.get("dropout_rate")) or named.get("generator") is not None
 
 
 def _probe_values(guard: Guard, call: Judgement) -> None:

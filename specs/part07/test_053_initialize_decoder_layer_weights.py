@@ -10,7 +10,8 @@ from kata.part07_weights import initialize_decoder_layer_weights
 from kata.weights import TransformerConfig
 from specs.harness import draw
 from specs.harness.check import assert_close, assert_equal
-from specs.harness.values import leaves, tensors
+from specs.harness.storages import computed, shared, spread
+from specs.harness.values import tensors
 
 CONFIG = TransformerConfig(
     vocab_size=11,
@@ -43,13 +44,6 @@ BIASES = [*(name for name, _ in BOUNDS), *NORMS]
 def layer(seed=0, **kwargs):
     """A layer drawn by a generator of its own."""
     return initialize_decoder_layer_weights(CONFIG, torch.Generator().manual_seed(seed), **kwargs)
-
-
-def shared(weights):
-    """The paths of tensors that lie where an earlier one lies."""
-    places = [(path, tensor.untyped_storage().data_ptr()) for path, tensor in leaves(weights)]
-    first = {place: path for path, place in reversed(places)}
-    return [path for path, place in places if first[place] != path]
 
 
 @pytest.mark.parametrize(("name", "bound"), BOUNDS)
@@ -107,8 +101,7 @@ def test_bound_follows_the_sizes(size):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 def test_every_tensor_is_a_leaf(dtype):
     """Nothing computed: a gradient stays only in a tensor that stands at the beginning."""
-    computed = [path for path, tensor in leaves(layer(dtype=dtype)) if not tensor.is_leaf]
-    assert_equal(computed, expected=[])
+    assert_equal(computed(layer(dtype=dtype)), expected=[])
 
 
 def test_no_two_tensors_share_storage():
@@ -118,12 +111,7 @@ def test_no_two_tensors_share_storage():
 
 def test_every_number_has_a_place_of_its_own():
     """One zero spread out over a bias is a single number: 48 of 4 bytes each take 192 bytes."""
-    spread = [
-        path
-        for path, tensor in leaves(layer())
-        if tensor.untyped_storage().nbytes() < tensor.numel() * tensor.element_size()
-    ]
-    assert_equal(spread, expected=[])
+    assert_equal(spread(layer()), expected=[])
 
 
 def test_each_matrix_has_its_own_numbers():

@@ -9,6 +9,7 @@ from kata.part07_weights import initialize_transformer_weights
 from kata.weights import TransformerConfig
 from specs.harness import draw
 from specs.harness.check import assert_close, assert_equal
+from specs.harness.storages import computed, shared
 from specs.harness.values import leaves, tensors
 
 CONFIG = TransformerConfig(
@@ -29,14 +30,6 @@ SIDES = ["encoder_layers", "decoder_layers"]
 def model(seed=0, **kwargs):
     """A model drawn by a generator of its own."""
     return initialize_transformer_weights(CONFIG, torch.Generator().manual_seed(seed), **kwargs)
-
-
-def shared(weights):
-    """The paths of tensors that lie where an earlier one lies."""
-    found = [(path, leaf) for path, leaf in leaves(weights) if leaf is not None]
-    places = [(path, tensor.untyped_storage().data_ptr()) for path, tensor in found]
-    first = {place: path for path, place in reversed(places)}
-    return [path for path, place in places if first[place] != path]
 
 
 def test_table_has_standard_deviation_one_over_root_d():
@@ -127,8 +120,7 @@ def test_only_table_and_output_share_storage():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 def test_every_tensor_is_a_leaf(dtype):
     """Nothing computed: a gradient stays only in a tensor that stands at the beginning."""
-    found = [(path, leaf) for path, leaf in leaves(model(dtype=dtype)) if leaf is not None]
-    assert_equal([path for path, tensor in found if not tensor.is_leaf], expected=[])
+    assert_equal(computed(model(dtype=dtype)), expected=[])
 
 
 @pytest.mark.parametrize("layer", [0, 1])

@@ -12,7 +12,7 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from kata.part06_transformer import run_transformer_forward
 from kata.part11_decoding import beam_search_decode
-from specs.harness import draw_weights
+from specs.harness import draw_weights, one_by_one
 from specs.harness.check import assert_equal
 from specs.harness.hand_made import END, PAD, START, counting_model, table_model
 
@@ -149,24 +149,14 @@ def test_search_stops_when_no_live_one_can_win(alpha):
     assert stopped, "the search goes on although no live hypothesis can still win"
 
 
-def one_by_one(source_ids, weights, config):
-    """Say the best word again and again: one sentence, and the whole model for every word."""
-    said = []
-    while len(said) < config.max_length and config.end_id not in said:
-        heard = torch.tensor([[config.start_id, *said]])
-        scores = run_transformer_forward(source_ids, heard, weights, config)[0, -1].tolist()
-        said.append(scores.index(max(scores)))
-    return said + [config.pad_id] * (config.max_length - len(said))
-
-
 def test_beam_of_one_says_the_best_word_each_time():
     """A whole model: all that was said counts, each word at its place, pad ids that it says too."""
-    config = draw_weights.TINY._replace(num_layers=1, max_length=6)
-    weights = draw_weights.transformer(config, tied=False, seed=1363)
-    source = torch.tensor([[5, 3, 7, PAD, PAD], [4, PAD, PAD, PAD, PAD], [9, 8, 3, 6, 10]])
-    alone = [source[:1, :3], source[1:2, :1], source[2:]]
-    expected = [one_by_one(sentence, weights, config) for sentence in alone]
-    assert_equal(beam_search_decode(source, weights, config, 1, 0.0), expected)
+    weights, config = one_by_one.model()
+    expected = [
+        one_by_one.said(run_transformer_forward, sentence, weights, config)
+        for sentence in one_by_one.ALONE
+    ]
+    assert_equal(beam_search_decode(one_by_one.SOURCES, weights, config, 1, 0.0), expected)
 
 
 def best_of_all(source_ids, weights, config, alpha):

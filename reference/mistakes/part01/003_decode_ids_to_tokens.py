@@ -101,28 +101,23 @@ def outside_is_a_key_error(ids, vocabulary, end_id=None, skip_ids=()):
 def elements_are_no_keys(ids, vocabulary, end_id=None, skip_ids=()):
     """A tensor's elements are looked up as they are, and a dict does not find them."""
     token_of = {token_id: token for token, token_id in vocabulary.items()}
-    tokens = []
-    for token_id in ids:
-        if token_id == end_id:
-            break
-        if token_id in skip_ids:
-            continue
-        if token_id not in token_of:
-            raise _outside(token_id, vocabulary)
-        tokens.append(token_of[token_id])
-    return tokens
+    return _as_they_are(ids, token_of, end_id, skip_ids, token_of.__contains__)
 
 
 def elements_are_unknown_keys(ids, vocabulary, end_id=None, skip_ids=()):
     """The dict has no key tensor(4): an element of a tensor is never the same key as a number."""
     token_of = {token_id: token for token, token_id in vocabulary.items()}
+    return _as_they_are(ids, token_of, end_id, skip_ids, lambda one: 0 <= one < len(token_of))
+
+
+def _as_they_are(ids, token_of, end_id, skip_ids, is_known):
     tokens = []
     for token_id in ids:
         if token_id == end_id:
             break
         if token_id in skip_ids:
             continue
-        if not 0 <= token_id < len(token_of):
-            raise _outside(token_id, vocabulary)
+        if not is_known(token_id):
+            raise _outside(token_id, token_of)
         tokens.append(token_of[token_id])
     return tokens

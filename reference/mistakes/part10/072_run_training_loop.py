@@ -69,12 +69,8 @@ def ends_when_all_is_right(
     batches, weights, config, smoothing=0.1, warmup_steps=4000, factor=1.0, generator=None
 ):
     """The loop ends with the first batch of which every token was guessed."""
-    parameters = gather_parameters(weights)
-    state, records = initialize_adam_state(parameters), []
-    for batch in batches:
-        state, record = run_training_step(
-            batch, weights, parameters, state, config, smoothing, warmup_steps, factor, generator
-        )
+    records = []
+    for record in _steps(batches, weights, config, smoothing, warmup_steps, factor, generator):
         records.append(record)
         if record.accuracy == 1.0:
             break
@@ -280,15 +276,18 @@ def same_dice_each_time(
     return _train(again(), weights, config, smoothing, warmup_steps, factor, generator)
 
 
-def _train(batches, weights, config, smoothing, warmup_steps, factor, generator, parameters=None):
+def _train(*settings):
+    return list(_steps(*settings))
+
+
+def _steps(batches, weights, config, smoothing, warmup_steps, factor, generator, parameters=None):
     parameters = gather_parameters(weights) if parameters is None else parameters
-    state, records = initialize_adam_state(parameters), []
+    state = initialize_adam_state(parameters)
     for batch in batches:
         state, record = run_training_step(
             batch, weights, parameters, state, config, smoothing, warmup_steps, factor, generator
         )
-        records.append(record)
-    return records
+        yield record
 
 
 def _leaves(weights):
