@@ -32,8 +32,8 @@ def show(config: pytest.Config, writer: Writer, dojo: Dojo) -> None:
     if not verdicts:
         return
     red = [verdict for verdict in verdicts.values() if verdict.state != GREEN]
-    writer.write_line("")
     if red:
+        writer.write_line("")
         _in_full(writer, red[0])
         _in_brief(writer, dojo.house, red)
     for note in dojo.notes:
